@@ -84,7 +84,7 @@ export interface CheckpointRepository {
   /** Published days that were not read again within `hours`, the longest unread first, without those in `except`. */
   listDueForCheck(hours: number, limit: number, except: readonly Day[]): Promise<CheckpointRecord[]>;
   /**
-   * Of the days that `listDueForCheck` considers, the earliest time of the last check; a day that was never checked
+   * The earliest time of a last check, among the days that `listDueForCheck` considers. A day that was never checked
    * counts from its publication. Null: there is no such day.
    */
   oldestCheckMs(): Promise<number | null>;

@@ -45,9 +45,10 @@ export interface DayState {
 /** Where a day's rows are: in the ledger, kept beside it, or only in the objects. */
 export type DayPlace = 'ledger' | 'kept' | 'objects';
 
+/** Where a method takes `nowMs`, its present time is the earlier of `nowMs` and the database's clock. */
 export interface ColdDayRepository {
   /**
-   * Days that may be packed, the oldest first: closed at least `hotDays` before `nowMs`, found intact recently, and
+   * Days that may be packed, the oldest first: closed at least `hotDays` ago, found intact recently, and
    * already read by every job that reads all Receipts in order.
    */
   listDue(hotDays: number, nowMs: number, limit: number): Promise<CheckpointRecord[]>;
@@ -114,7 +115,7 @@ export interface ColdDayRepository {
   /** The sessions whose locks keep a day in the ledger. One text for each: the session, its lock, and for how long. */
   listHolders(day: Day): Promise<string[]>;
   /**
-   * Days that were detached at least `graceDays` before `nowMs` and are still kept, ascending; without those whose
+   * Days that were detached at least `graceDays` ago and are still kept, ascending; without those whose
    * fields are to be cleared first.
    */
   listToDrop(graceDays: number, nowMs: number, limit: number): Promise<Day[]>;
@@ -122,7 +123,7 @@ export interface ColdDayRepository {
   mayDrop(): Promise<boolean>;
   /** Removes the kept table of a day. False, and nothing changed, where it is too early. */
   drop(day: Day, graceDays: number, nowMs: number): Promise<boolean>;
-  /** Packed days that are seven years old at `nowMs` and whose objects may contain action fields, ascending. */
+  /** Packed days that are seven years old and whose objects may contain action fields, ascending. */
   listToClear(nowMs: number, limit: number): Promise<Day[]>;
   /**
    * Clears the action fields of up to `limit` (2 or more) more Receipts in the table of such a day, in the ledger or
@@ -136,7 +137,7 @@ export interface ColdDayRepository {
    */
   recordCleared(day: Day, manifest: ColdManifest, nowMs: number): Promise<boolean>;
   /**
-   * Manifests that were replaced at least `graceDays` before `nowMs` and whose objects are not deleted yet, the oldest
+   * Manifests that were replaced at least `graceDays` ago and whose objects are not deleted yet, the oldest
    * first.
    */
   listToPurge(graceDays: number, nowMs: number, limit: number): Promise<HashedManifest[]>;

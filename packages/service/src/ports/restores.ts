@@ -49,7 +49,7 @@ export interface RestoreRepository {
    * the next free number is. Answers the number. Only in a transaction: until its end no other beat is made.
    */
   adopt(head: FenceHead): Promise<number>;
-  /** From now on, decisions dated earlier than this are refused. */
+  /** Makes the database refuse all decisions dated earlier than `ms`. */
   sealUntil(ms: number): Promise<void>;
   /** Makes processes hold decisions until then. */
   quarantineUntil(ms: number): Promise<void>;

@@ -25,7 +25,7 @@ export interface LostSpan {
   readonly formerDid: string | null;
   readonly lostFromMs: number;
   readonly lostUntilMs: number;
-  /** From then on no Proof that was spent in the lost span is fresh. */
+  /** When no Proof that was spent in the lost span is fresh any more. */
   readonly quarantinedUntilMs: number;
   /** Whether the names copied beside the fence are later than those in the database. */
   readonly followsNames: boolean;
