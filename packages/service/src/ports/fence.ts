@@ -49,10 +49,10 @@ export interface FenceStore {
 }
 
 /**
- * What the database's lineage says of the head. The database may decide with the first two only.
+ * What the database's lineage says of the head. The database may decide only with the first two.
  *
  * - `known`: the head is a beat of this database, `ageMs` old.
- * - `next`: the head is a beat of this database, and the beat answered with this is to be published in its place.
+ * - `next`: the beat in the answer is to be published. The head is a beat of this database, or there was never a head.
  * - `behind`: the head is later than all beats of the database.
  * - `diverged`: the database has another beat with the head's number.
  * - `forgotten`: the head is older than all beats that the database still has.
