@@ -146,8 +146,9 @@ export interface VerifyStore {
   ): Promise<{ bodyHash: string; receipt: ReceiptRecord } | null>;
   /**
    * The commit of protocol §10, in one round trip. Each decision has its own outcome, in the same order. Decisions on
-   * one Grant's balances must be adjacent. Rejects with `StoreError`; `unavailable` and `refused` mean that nothing of
-   * the batch is stored.
+   * one Grant's balances form a chain in the order of the batch: each is stored only if its balances are those that the
+   * ones stored before it leave. Rejects with `StoreError`; `unavailable` and `refused` mean that nothing of the batch
+   * is stored.
    */
   commitDecisions(decisions: readonly DecisionCommit[]): Promise<CommitOutcome[]>;
   /**
