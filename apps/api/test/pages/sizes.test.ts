@@ -28,7 +28,7 @@ it.each(Object.entries(BUDGETS_KB))('/%s, with its scripts and styles, is at mos
   expect(total).toBeLessThanOrEqual(budget * KB);
 });
 
-it('a page of the guide is at most 60 KB, the first of them 15, and what its search reads comes with the first use, at most 266', () => {
+it('a page of the guide is at most 60 KB, the first of them 15, and what its search reads comes with the first use, at most 280', () => {
   const guide = ['guide.html', ...readdirSync(new URL('guide/', PAGES_FOLDER), { recursive: true })]
     .map(String)
     .filter((name) => name.endsWith('.html'));
@@ -45,7 +45,7 @@ it('a page of the guide is at most 60 KB, the first of them 15, and what its sea
   expect(sizes[0]).toBeLessThanOrEqual(15 * KB);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(60 * KB);
   const [texts = ''] = readdirSync(new URL('pages/', PAGES_FOLDER)).filter((name) => name.endsWith('.json'));
-  expect(sizeOf(`pages/${texts}`)).toBeLessThanOrEqual(266 * KB);
+  expect(sizeOf(`pages/${texts}`)).toBeLessThanOrEqual(280 * KB);
 });
 
 it('the whole reference comes after its list, and is at most 290 KB', () => {
