@@ -1,6 +1,6 @@
 /**
- * Refusals of the use cases. A DENY is never one of these. `message` is public and says what was wrong and what is
- * right; `detail` and `cause` go to the log alone. The HTTP layer turns a code into a status (interface §Errors).
+ * Refusals of the use cases; a DENY is not one of them. `message` is public and says what was wrong and what is right.
+ * `detail` and `cause` go only to the log. The HTTP layer maps a code to a status (interface §Errors).
  */
 export type ServiceErrorCode =
   | 'INVALID_REQUEST'
@@ -29,7 +29,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** A state that cannot be: a bug or broken storage. The caller hears nothing of `detail`. */
+/** An impossible state: a bug or broken storage. `detail` is logged and never sent to the caller. */
 export const internal = (detail: string): ServiceError =>
   new ServiceError('INTERNAL', 'Internal error.', { detail });
 
@@ -39,11 +39,11 @@ export const conflict = (message: string): ServiceError => new ServiceError('CON
 export const forbidden = (message: string): ServiceError => new ServiceError('FORBIDDEN', message);
 export const unauthorized = (message: string): ServiceError => new ServiceError('UNAUTHORIZED', message);
 
-/** A limit that storage keeps for all nodes is used up. */
+/** A limit that storage counts for all nodes together is used up. */
 export const rateLimited = (message: string, retryAfterSeconds: number): ServiceError =>
   new ServiceError('RATE_LIMITED', message, { retryAfterSeconds });
 
-/** The org's entitlement does not cover this production check; `why` is public. */
+/** The org's entitlement does not cover this production check. `why` is public. */
 export const planRequired = (why: string): ServiceError =>
   new ServiceError('PLAN_REQUIRED', `No plan covers this check: ${why}. Nothing was evaluated or stored.`);
 

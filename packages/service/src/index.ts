@@ -1,4 +1,4 @@
-/** Use cases of the service and the ports they stand on. */
+/** Use cases of the service and the ports that they need. */
 
 export { actingPrincipal } from './access/acting.ts';
 export * from './access/authenticator.ts';

@@ -1,4 +1,6 @@
-/** For whom a caller may act, and what it may change (interface §Authentication). */
+/**
+ * Which Principal or relying party a caller may act for, and which records it may change (interface §Authentication).
+ */
 import type { DidWeb, OrgId, ReceiptId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, invalidRequest, notFound } from '../errors.ts';
@@ -10,7 +12,7 @@ import { isOfOrg } from './reading.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
 
-/** The Principal the caller acts for: itself, or for an org:admin key the member named by `principal`. */
+/** The Principal that the caller acts for: itself, or, with an org:admin key, the member named by `asked`. */
 export const actingPrincipal = async (
   { store }: Deps,
   caller: Caller,
@@ -45,7 +47,10 @@ const actingRelyingParty = (caller: Caller, asked: DidWeb | undefined): DidWeb =
   return asked;
 };
 
-/** The Receipt. Refuses whoever does not act for the relying party of the Receipt, as if there were no such decision. */
+/**
+ * The Receipt that the caller reports an outcome for. Throws `NOT_FOUND`, as for an absent decision, when the caller
+ * does not act for the relying party of the Receipt.
+ */
 export const requireReporter = async (
   { store }: Deps,
   caller: Caller,
@@ -62,7 +67,10 @@ export const requireReporter = async (
   return receipt;
 };
 
-/** The org that a new Principal or relying party belongs to: of an org:admin key its own, of the operator any or none. */
+/**
+ * The org of a new Principal or relying party. An org:admin key registers only in its own org; the operator names any
+ * org or none.
+ */
 export const orgForRegistration = async (
   { store }: Pick<ServiceDeps, 'store'>,
   caller: Caller,
@@ -80,7 +88,7 @@ export const orgForRegistration = async (
   return asked;
 };
 
-/** The Principal itself, an org:admin key of its org, and the operator. */
+/** True for the Principal itself, an org:admin key of its org, and the operator. */
 export const mayVerifyPrincipal = (
   caller: Caller,
   { did, orgId }: Pick<PrincipalRecord, 'did' | 'orgId'>,
@@ -89,7 +97,7 @@ export const mayVerifyPrincipal = (
   (caller.class === 'principal' && caller.subject === did) ||
   (caller.class === 'org' && caller.role === 'admin' && isOfOrg(caller, orgId));
 
-/** The relying party itself, an org:admin key of its org, and the operator. */
+/** True for the relying party itself, an org:admin key of its org, and the operator. */
 export const mayAdministerRelyingParty = (
   caller: Caller,
   { did, orgId }: Pick<RelyingPartyRecord, 'did' | 'orgId'>,

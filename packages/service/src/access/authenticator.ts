@@ -1,7 +1,7 @@
 /**
- * Authenticates a bearer token as a caller. For `POST /verify` alone an RP key is remembered for a few seconds, because
- * the commit of every decision reads the key again; everywhere else a key is looked up each time, so that a revoked one
- * is refused at once.
+ * Authenticates a bearer token as a caller. RP keys are cached for a few seconds, for `POST /verify` alone, because the
+ * commit of every decision reads the key again. Every other route looks the key up each time, so that a revoked key is
+ * refused at once.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { DidWeb, OrgId } from '@svc/protocol';
@@ -15,21 +15,24 @@ import type { RpCallerRecord } from '../ports/verify-store.ts';
 import type { Caller, RpCaller } from './caller.ts';
 
 export interface AuthenticateOptions {
-  /** True only where whatever is done for the caller reads the key again. */
+  /** True only where the work done for the caller reads the key again; then a cached caller may be answered. */
   readonly mayBeRemembered: boolean;
 }
 
 export interface AuthenticatorOptions {
   readonly adminToken: string | null;
-  /** The overlap set: any of them is the console. */
+  /** The keys of the console that are valid at the same time. */
   readonly provisionKeys: readonly string[];
 }
 
-/** Settings of a relying party count on every node within 2 s of the answer to their change (interface §RelyingParty). */
+/**
+ * Cached entries are used for this long. A changed setting of a relying party must be in force on every node within 2 s
+ * of the answer to the change (interface §RelyingParty).
+ */
 const RP_KEY_REMEMBERED_MS = 1_500;
 /**
- * The age from which a key in use is read again beside the call, so that calls do not wait for storage each time it
- * would be forgotten.
+ * From this age on, a use of a cached key also reads it again in the background, so that calls do not wait for storage
+ * each time the entry expires.
  */
 const RP_KEY_RENEWED_MS = 700;
 const RP_KEYS_REMEMBERED = 10_000;
@@ -46,7 +49,10 @@ export class Authenticator {
   );
   private readonly rereads = new Batcher<string, RpCaller | null>((keys) => this.loadEach(keys));
   private readonly renewing = new Set<string>();
-  /** What was looked up under an earlier one may be older than a change that has been answered. */
+  /**
+   * Rises with each `forget`. The result of a look-up that began under an earlier generation may be older than a change
+   * already answered, so it is not cached.
+   */
   private generation = 0;
   private readonly adminDigest: Buffer | null;
   private readonly provisionDigests: readonly Buffer[];
@@ -69,14 +75,17 @@ export class Authenticator {
   }
 
   /**
-   * The caller of an RP key as storage has it now, by a look-up that begins after this call; null when the key is no
-   * longer live. Those who ask while a look-up is under way share the next one.
+   * The caller of an RP key as storage has it now; null when the key is no longer live. The look-up begins after this
+   * call. Calls made while a look-up is under way share the next one.
    */
   readAgain(keyHash: string): Promise<RpCaller | null> {
     return this.rereads.submit(keyHash);
   }
 
-  /** Forgets a relying party that has changed: from now on its calls are held to what it is, on this node. */
+  /**
+   * Drops the cached callers of a relying party that has changed: from now on this node judges its calls by the new
+   * record.
+   */
   forget(relyingParty: DidWeb): void {
     this.generation += 1;
     for (const [keyHash, { caller }] of this.rpCallers.entries())
@@ -87,7 +96,7 @@ export class Authenticator {
     const entry = this.rpCallers.get(keyHash);
     if (entry === undefined) return null;
     const ageMs = this.clock.nowMs() - entry.loadedAtMs;
-    // A clock that was put back does not make it young.
+    // A negative age: the clock was set back, and the entry's true age is not known.
     if (ageMs < 0 || ageMs >= RP_KEY_REMEMBERED_MS) return null;
     if (ageMs >= RP_KEY_RENEWED_MS) void this.renew(keyHash);
     return entry.caller;
@@ -99,14 +108,14 @@ export class Authenticator {
     try {
       await this.rereads.submit(keyHash);
     } catch {
-      // The key stays cached until it expires; the next call after that reads it, and gets the error.
+      // The entry stays cached until it expires. The next call after that reads the key and gets the error.
     } finally {
       this.renewing.delete(keyHash);
     }
   }
 
   private async load(keyHash: string): Promise<Caller | null> {
-    // The role of a key never changes.
+    // The role of a key never changes: a key that is cached as an RP key is read as one.
     if (this.rpCallers.has(keyHash)) return this.rereads.submit(keyHash);
     const loadedAtMs = this.clock.nowMs();
     const known = await this.lookUps.submit(keyHash);

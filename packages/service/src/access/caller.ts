@@ -1,13 +1,17 @@
 /**
- * The caller of a route (interface §Authentication). The class comes from the stored row, never from the key's prefix. The
- * operator's and the console's secrets come from the configuration: they have no subject and no stored key.
+ * The caller of a route (interface §Authentication). Its class comes from the stored row, never from the key's prefix.
+ * The secrets of the operator and the console come from the configuration: these callers have no subject and no stored
+ * key.
  */
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import type { ApiKeyRecord } from '../ports/api-keys.ts';
 import type { EntitlementRecord } from '../ports/entitlements.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 
-/** A caller whose org was, when the key was looked up, one that signed itself up and that nobody pays for. */
+/**
+ * A caller that can belong to an org. `isNewcomer`: when the key was looked up, the org had signed itself up and nobody
+ * paid for it.
+ */
 interface OfOrg {
   readonly isNewcomer: boolean;
 }
@@ -18,16 +22,16 @@ export interface RpCaller extends OfOrg {
   readonly keyId: ApiKeyId;
   readonly key: ApiKeyRecord;
   readonly relyingParty: RelyingPartyRecord;
-  /** Entitlement of the relying party's org, as it was when the key was looked up. */
+  /** Entitlement of the relying party's org when the key was looked up. */
   readonly entitlement: EntitlementRecord | null;
-  /** It, its org or the whole service is paused: nothing is allowed that it asks. */
+  /** True when the relying party, its org or the whole service is paused: every decision for it is then a DENY. */
   readonly isPaused: boolean;
 }
 
 export interface PrincipalCaller extends OfOrg {
   readonly class: 'principal';
   readonly subject: DidWeb;
-  /** As it was when the key was looked up. */
+  /** The Principal's org when the key was looked up. */
   readonly orgId: OrgId | null;
   readonly keyId: ApiKeyId;
   readonly key: ApiKeyRecord;
@@ -58,13 +62,13 @@ export interface ProvisionCaller {
   readonly class: 'provision';
   readonly subject: null;
   readonly keyId: null;
-  /** Which key of the configured set. */
+  /** Index of the key in the configured set. */
   readonly ordinal: number;
 }
 
 export type Caller = RpCaller | PrincipalCaller | OrgCaller | ObserverCaller | AdminCaller | ProvisionCaller;
 
-/** The org that the caller is, or whose member it is, if any. */
+/** The org that the caller is or belongs to; null for none. */
 export const orgOfCaller = (caller: Caller): OrgId | null => {
   switch (caller.class) {
     case 'org':

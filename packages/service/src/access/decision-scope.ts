@@ -1,6 +1,6 @@
 /**
- * Whose decisions a caller may list and count (interface §GET /decisions, §GET /usage, §GET /decisions/stats), and whose
- * consumption it may read. A subject that it may not see answers like an absent one.
+ * Which decisions a caller may list and count (interface §GET /decisions, §GET /usage, §GET /decisions/stats), and of
+ * which Grants it may read the consumption. A subject that the caller may not see is answered like an absent one.
  */
 import type { DidWeb } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
@@ -22,8 +22,9 @@ export interface RequestedScope {
 }
 
 /**
- * A Principal's decisions are those against its Grants, wherever they were made; all others go by relying party. Whose domain
- * is not proven sees how many of its Grants are denied (interface §GET /usage, which has no 403).
+ * Scope of usage counts. For a Principal, or a member Principal that an org key names, it is the decisions about its
+ * Grants at every relying party; otherwise it goes by relying party. A Principal whose domain is not proven also sees
+ * the number of denials of its Grants, because interface §GET /usage has no 403.
  */
 export const usageScope = async (deps: Deps, caller: Caller, asked: RequestedScope): Promise<HeldScope> => {
   const { rp, principal } = asked;
@@ -39,7 +40,7 @@ export const usageScope = async (deps: Deps, caller: Caller, asked: RequestedSco
   return relyingPartyScope(deps, caller, asked);
 };
 
-/** Throws `NOT_FOUND` for a Principal that is gone since it was looked at. */
+/** Throws `NOT_FOUND` when the Principal has been removed since it was looked up. */
 const ownScope = async (
   { store }: Deps,
   principal: DidWeb,
@@ -51,10 +52,12 @@ const ownScope = async (
 };
 
 /**
- * What was decided about the Principal's own Grants, wherever; `rp` narrows it. For the Principal and its org. A row of
- * the ledger names it where P3 is true and nowhere else, so a Grant that was forged under its name is none of its own.
- * P3 is true of what the keys in the document of a domain have signed: whoever holds a hosted DID without having proven
- * that domain may be somebody else.
+ * The decisions about the Principal's own Grants, at every relying party or at `rp` alone; for the Principal and its
+ * org. A row of the ledger names a Principal only where P3 is true, so a Grant that was forged under its name is not
+ * among them.
+ *
+ * P3 says that a key in the domain's DID document signed the Grant. The holder of a hosted DID that has not proven the
+ * domain may be somebody other than the owner of these keys, so it is answered `FORBIDDEN`.
  */
 export const principalScope = async (
   deps: Deps,
@@ -71,11 +74,14 @@ export const principalScope = async (
 export interface Holding {
   /** False for a hosted Principal whose domain is not proven now. */
   readonly isProven: boolean;
-  /** What is of before this instant belongs to the DID's former holder. */
+  /** Records from before this instant belong to the DID's former holder. */
   readonly heldSinceMs: number;
 }
 
-/** How a Principal of the caller holds its DID. Throws `NOT_FOUND` where it is not the caller's, or is gone. */
+/**
+ * How the Principal `did` holds its DID. Throws `NOT_FOUND` when the caller may not read it, or when it is not
+ * registered any more.
+ */
 export const holdingOf = async (deps: Deps, caller: Caller, did: DidWeb): Promise<Holding> => {
   const principal = await deps.store.principals.find(did);
   if (principal === null || !mayReadPrincipal(caller, principal)) throw noPrincipal(did);
@@ -84,7 +90,7 @@ export const holdingOf = async (deps: Deps, caller: Caller, did: DidWeb): Promis
   return { isProven, heldSinceMs };
 };
 
-/** Decisions by relying party; `principal` narrows them. */
+/** Scope by relying party; `principal` narrows it. */
 export const relyingPartyScope = async (
   deps: Deps,
   caller: Caller,
@@ -114,7 +120,7 @@ const relyingPartiesVisibleTo = async (
   }
 };
 
-/** The relying parties of an org, or the one asked for. */
+/** The relying parties of an org, or only the one asked for. Throws `NOT_FOUND` when that one is not a member. */
 const membersAmong = async (
   { store }: Deps,
   { subject }: Extract<Caller, { class: 'org' }>,
@@ -127,9 +133,14 @@ const membersAmong = async (
 };
 
 /**
- * Since when the caller may read what a Grant has consumed, in milliseconds; null: not at all. It is for its Principal, since
- * that one has its DID, and for the relying parties that have verified the Grant, their orgs and the operator. Anybody can
- * sign a Grant under this id and have it denied, so only decisions about the Principal's own count.
+ * The time, in milliseconds, from which on the caller may read the consumption of a Grant; null when it may not read
+ * it.
+ *
+ * - The Principal of the Grant reads it from the time when it got its DID.
+ * - The operator, the relying parties that have verified the Grant, and their orgs read it from the beginning.
+ *
+ * Anybody can sign a Grant under this id and have it denied, so only decisions about the Principal's own Grant count as
+ * a verification.
  */
 export const consumptionReadableSince = async (
   { store }: Deps,
@@ -150,8 +161,8 @@ export const consumptionReadableSince = async (
       const heldSinceMs =
         here?.orgId === caller.subject ? await store.principals.findHeldSince(principal) : null;
       if (heldSinceMs !== null && heldSinceMs === here?.createdAtMs) return heldSinceMs;
-      // For a DID that was transferred to the org, what its relying parties have verified is readable from the
-      // beginning.
+      // The DID was transferred to the org. If a relying party of the org has verified the Grant, the org reads the
+      // consumption from the beginning.
       return (await sinceVerifiedBy(await membersAmong({ store }, caller, undefined))) ?? heldSinceMs;
     }
     default:

@@ -1,7 +1,7 @@
 /**
- * Whose keys a caller may manage (interface §API keys, identity, audit, usage). A DID can be a Principal and a relying
- * party at once, registered by different customers, so an owner is always a subject together with the classes of key
- * that are meant: a key of the one never reaches the keys of the other.
+ * Whose keys a caller may manage (interface §API keys, identity, audit, usage). One DID can be a Principal and a
+ * relying party at once, registered by different customers. So an owner is always a subject together with the roles of
+ * the keys meant: a Principal key never reaches the keys of the relying party, nor the reverse.
  */
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
@@ -13,14 +13,14 @@ import { isOfOrg } from './reading.ts';
 
 export interface KeyOwner {
   readonly subject: DidWeb | OrgId;
-  /** Under which the owner's keys were issued before; no other owner has these roles under them. */
+  /** Former subjects under which keys of this owner were issued. No other owner has keys of these roles under them. */
   readonly formerSubjects?: readonly DidWeb[];
   readonly roles: readonly ApiKeyRole[];
 }
 
 type Deps = Pick<ServiceDeps, 'store'>;
 
-/** The caller itself, or the Principal or relying party that an org key or the operator names. */
+/** The owner is the caller itself, or the Principal or relying party that an org key or the operator names. */
 export const ownerFor = async (deps: Deps, caller: Caller, asked: DidWeb | undefined): Promise<KeyOwner> => {
   if (caller.class === 'rp' || caller.class === 'principal') {
     if (asked !== undefined && asked !== caller.subject) throw noSubject(asked);
@@ -34,8 +34,9 @@ export const ownerFor = async (deps: Deps, caller: Caller, asked: DidWeb | undef
 };
 
 /**
- * Whose key is to be revoked. Only the operator names a `subject` here (interface §POST /api-keys/{key_id}/revoke): for
- * an org:admin key, and for an operator who names none, the key's own row says whose it is.
+ * Owner of the key that is to be revoked. Only the operator names a `subject` here (interface §POST
+ * /api-keys/{key_id}/revoke). For an org:admin key, and for an operator that names none, the key's own row names the
+ * owner.
  */
 export const ownerForRevocation = async (
   deps: Deps,
@@ -55,13 +56,13 @@ export const ownerForRevocation = async (
   return { subject, roles: [key.role] };
 };
 
-/** The org itself, for its own keys. */
+/** The org as the owner of its own keys. */
 export const orgOwner = async (deps: Deps, caller: Caller, orgId: OrgId): Promise<KeyOwner> => {
   await getOrg(deps, caller, orgId);
   return { subject: orgId, roles: ['org:read', 'org:admin'] };
 };
 
-/** Observer keys belong to the service, those too that it issued under a DID that it had before. */
+/** The service as the owner of observer keys, including those that it issued under a former DID. */
 export const observerOwner = ({ identity }: Pick<ServiceDeps, 'identity'>): KeyOwner => ({
   subject: identity.did,
   formerSubjects: identity.formers.map(({ did }) => did),

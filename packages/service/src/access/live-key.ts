@@ -1,7 +1,8 @@
 /**
- * The transaction that does a call's work locks and reads again the row of its key, so that a key revoked meanwhile, or an org
- * that the DID was taken from meanwhile, changes nothing. Operator and console secrets have no row, nor has the service
- * itself. A call that needs both rows locks that of the DID before that of the key, as a transfer of the DID does.
+ * The transaction that does a call's work locks the row of the call's key and reads it again. So a call changes nothing
+ * when its key has been revoked meanwhile, or when the DID has been taken from its org meanwhile. The operator, the
+ * console and the service itself have no key row. A call that needs both rows locks the row of the DID before the row
+ * of the key, in the same order as a transfer of the DID.
  */
 import type { OrgId } from '@svc/protocol';
 import type { SystemActor } from '../audit/audit-event.ts';
@@ -13,7 +14,10 @@ import { isOfOrg } from './reading.ts';
 
 type WithRow = Extract<Caller, { readonly key: unknown }>;
 
-/** After a wait: `UNAUTHORIZED` where the key has been revoked meanwhile. Nothing is locked: its revocation waits for nobody. */
+/**
+ * Called after a wait. Throws `UNAUTHORIZED` when the key has been revoked meanwhile. It locks nothing, so it never
+ * delays the key's revocation.
+ */
 export const assertLiveKey = async (
   { apiKeys }: Pick<Repositories, 'apiKeys'>,
   caller: Caller | SystemActor,
@@ -32,8 +36,8 @@ export const lockLiveKey = async (
 };
 
 /**
- * The row of a Principal or relying party that a key is for stays as it is. `NOT_FOUND` where it is not the caller's
- * any more.
+ * Locks the row of the Principal or relying party that a key is for, so that it stays unchanged. Throws `NOT_FOUND`
+ * when it is not the caller's any more.
  */
 export const lockOwner = async (
   tx: Pick<Repositories, 'principals' | 'relyingParties'>,
@@ -45,7 +49,7 @@ export const lockOwner = async (
   if (role === 'rp') assertStillOf(caller, await tx.relyingParties.findForShare(subject), subject);
 };
 
-/** Throws `NOT_FOUND` where the locked row is gone, or belongs to another org than the caller's. */
+/** Throws `NOT_FOUND` when the row has been removed, or belongs to another org than the caller's. */
 export const assertStillOf = (
   caller: Caller | SystemActor,
   member: { readonly orgId: OrgId | null } | null,

@@ -1,6 +1,6 @@
 /**
- * What a caller may read. Another subject's resource answers exactly as an absent one (protocol §13). Decisions:
- * `decision-scope.ts`.
+ * What a caller may read. A resource of another subject is answered exactly like an absent one (protocol §13). The
+ * rules for decisions are in `decision-scope.ts`.
  */
 import type { DidWeb, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
@@ -15,24 +15,29 @@ interface OrgMember {
   readonly orgId: OrgId | null;
 }
 
-/** True for any key of this org. */
+/** True for every key of this org. */
 export const isOfOrg = (caller: Caller, orgId: OrgId | null): boolean =>
   caller.class === 'org' && caller.subject === orgId;
 
 export const mayReadOrg = (caller: Caller, orgId: OrgId): boolean =>
   caller.class === 'admin' || isOfOrg(caller, orgId);
 
-/** Its settings and its decisions. */
+/** True when the caller may read the relying party's settings and decisions. */
 export const mayReadRelyingParty = (caller: Caller, { did, orgId }: OrgMember): boolean =>
   caller.class === 'admin' || (caller.class === 'rp' && caller.subject === did) || isOfOrg(caller, orgId);
 
-/** The record with the verification token. The directory entry is for every live key. */
+/**
+ * True when the caller may read the Principal's record with the verification token. Every live key may read the
+ * directory entry.
+ */
 export const mayReadPrincipal = (caller: Caller, { did, orgId }: OrgMember): boolean =>
   caller.class === 'admin' ||
   (caller.class === 'principal' && caller.subject === did) ||
   isOfOrg(caller, orgId);
 
-/** Throws FORBIDDEN or NOT_FOUND unless the caller may see who is in the org: the org itself and the operator. */
+/**
+ * Throws FORBIDDEN or NOT_FOUND unless the caller may see who is in the org: only the org itself and the operator may.
+ */
 export const requireMembersReadable = (caller: Caller, orgId: OrgId): void => {
   if (mayReadOrg(caller, orgId)) return;
   if (caller.class !== 'org') throw forbidden('org_id: only for keys of that org and the operator.');
@@ -59,8 +64,8 @@ export const principalsVisibleTo = async (
 };
 
 /**
- * The audit events that the caller may read; null means all. A kind belongs to each actor: one DID can be a Principal and
- * a relying party, with different owners.
+ * The audit events that the caller may read; null means all. Each actor has a kind, because one DID can be a Principal
+ * and a relying party with different owners.
  */
 export const auditScopeOf = async ({ store }: Deps, caller: Caller): Promise<AuditScope | null> => {
   if (caller.class === 'admin') return null;

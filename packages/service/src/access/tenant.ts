@@ -21,8 +21,8 @@ export const tenantOf = (caller: Caller): Tenant => {
 };
 
 /**
- * The class too: a DID can be a Principal and a relying party, registered by different customers, and what the one asks for
- * is not counted against the other.
+ * Name of a subject for counting, with its class. One DID can be a Principal and a relying party, registered by
+ * different customers; requests of one are not counted against the other.
  */
 export const nameOfSubject = ({
   class: kind,
@@ -32,14 +32,17 @@ export const nameOfSubject = ({
   readonly subject: string;
 }): string => `${kind} ${subject}`;
 
-/** The key by which transactions that lock a relying party exclude each other; those of a Principal go by its DID alone. */
+/** The exclusive key of transactions that lock a relying party. The exclusive key of a Principal is its DID alone. */
 export const exclusiveKeyOfRelyingParty = (did: string): string =>
   nameOfSubject({ class: 'rp', subject: did });
 
-/** A caller that shows no credential, by the address that its limit goes by. */
+/** The tenant of a caller without a credential: the address by which its limit is counted. */
 export const tenantAt = (address: string): Tenant => ({ crowd: 'public', org: address, subject: address });
 
-/** The tenant of a record that belongs to an org, or to none. Asks storage, so it is for what asks other hosts anyway. */
+/**
+ * The tenant of a record that belongs to an org or to none. It asks storage, so it is meant for work that asks other
+ * hosts anyway.
+ */
 export const findTenantFor = async (
   { orgs }: Pick<Repositories, 'orgs'>,
   kind: 'principal' | 'rp',

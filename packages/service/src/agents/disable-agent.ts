@@ -2,10 +2,11 @@
  * The kill switch (interface §POST /agents/{did}/disable): revokes every Grant of a Principal that names an Agent, in
  * the two phases of a revocation (protocol §9) with one barrier for all of them.
  *
- * The first phase commits every flag, every newly signed list and one audit row together; where what signs lists is away, the
- * rest without them, and the answer is 503 until a repeated call or the worker has signed them. Then the barrier is passed
- * once, and its instant is written as `revoked_at`, outside the lock, since that is long work with many Grants. A crash
- * anywhere leaves the Grants denied; a repeated call finds what is unfinished and completes it.
+ * The first phase commits all flags, all newly signed lists and one audit row together. When the signer of lists is
+ * unavailable, it commits the rest without the lists, and the answer is 503 until a repeated call or the worker has
+ * signed them. The second phase passes the barrier once and writes its instant as `revoked_at`. It does so outside the
+ * lock, because with many Grants this takes long. A crash at any point leaves the Grants denied; a repeated call finds
+ * what is unfinished and completes it.
  */
 import type { DidKey, DidWeb, GrantId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -29,23 +30,23 @@ export interface DisableRequest {
 
 export interface DisabledAgent {
   readonly did: DidKey;
-  /** No ALLOW of these Grants is dated later. */
+  /** No ALLOW of these Grants has a later date. */
   readonly disabledAtMs: number;
-  /** Every Grant of the Principal naming the Agent, ascending; all are revoked. */
+  /** Every Grant of the Principal that names the Agent, in ascending order; all are revoked. */
   readonly revokedGrants: readonly GrantId[];
 }
 
-/** Room for 100,000 Grants on a slow disk; one at a time holds one connection. */
+/** Enough for 100,000 Grants on a slow disk. Such transactions run one at a time, so they hold one connection. */
 const RECORD_DEADLINE_MS = 30_000;
-/** With more Grants it is long work, which waits for others of its kind alone. */
+/** With more Grants the work takes the `bulk` lane, where it waits only for other long work. */
 const GRANTS_OF_SHORT_WORK = 500;
 const STAMP_CHUNK = 5_000;
 
 type Lane = 'urgent' | 'bulk';
 
 /**
- * Idempotent, and a repeat locks and writes only what is new. `SERVICE_UNAVAILABLE`: recorded perhaps, not yet known to be
- * visible; repeat the call.
+ * Idempotent: a repeat locks and writes only what is new. `SERVICE_UNAVAILABLE`: the change may be recorded, but is not
+ * yet known to be visible; repeat the call.
  */
 export const disableAgent = async (deps: ServiceDeps, request: DisableRequest): Promise<DisabledAgent> => {
   const { principal, agent: did } = request;
@@ -70,18 +71,18 @@ const laneFor = async ({ store }: ServiceDeps, { principal, agent }: DisableRequ
 };
 
 interface Recorded {
-  /** As it is after this phase; null when it is not in the inventory. */
+  /** The Agent's record after this phase; null when it is not in the inventory. */
   readonly agent: AgentRecord | null;
-  /** Every Grant that names the Agent; ascending ids. */
+  /** Every Grant that names the Agent, by ascending id. */
   readonly grants: readonly Pick<GrantRecord, 'id' | 'revokedAtMs'>[];
-  /** Why lists do not say it yet; null: they do. */
+  /** Why the lists do not contain the revocations yet; null when they do. */
   readonly unsigned: ServiceError | null;
 }
 
 /**
- * Where there is something new the Principal is locked first, as an allocation does too: a Grant is allocated before this
- * call and found by it, or after. Grants are locked before lists, both in order, as every revocation does: none waits for
- * another in a circle.
+ * When there is something new, the Principal is locked first, as an allocation does too. So a Grant is either allocated
+ * before this call, which then finds it, or after it. Grants are locked before lists, both in ascending order, as in
+ * every revocation, so that no two transactions deadlock.
  */
 const recordRevocations = async (
   deps: ServiceDeps,
@@ -99,12 +100,12 @@ const recordRevocations = async (
   }
   const locked = await tx.principals.findForUpdate(principal);
   if (locked !== null) assertStillOf(caller, locked, principal);
-  // Not held: this may take half a minute, and a key that is stolen must not put off its own end.
+  // The key's row is not locked: this may take half a minute, and a stolen key must not delay its own revocation.
   await assertLiveKey(tx, caller);
   const inForce = await tx.grants.listInForceNamingAgentForUpdate(principal, did);
   logRevocation(deps, { principal, grant_ids: inForce.map(({ id }) => id) });
   const unstamped = await tx.grants.listUnstampedNamingAgent(principal, did);
-  // Before the flags: what is recorded and in no list is noted to be copied out.
+  // Before the flags are set: a Grant that is recorded as revoked but is in no list is noted to be copied out.
   const { lists, unsigned } = await publish(deps, tx, [...unstamped, ...inForce]);
   await tx.grants.recordRevocation(inForce.map(({ id }) => id));
   const grants = await tx.grants.listNamingAgent(principal, did);
@@ -119,13 +120,16 @@ const recordRevocations = async (
   return { agent: await tx.agents.setDisabled(principal, did), grants, unsigned };
 };
 
-/** In the same transaction, which goes on where nothing signs lists. `lists`: how many were signed. */
+/**
+ * Signs the lists in the same transaction, which goes on when the signer is unavailable. `lists`: number of lists
+ * signed.
+ */
 const publish = async (deps: ServiceDeps, tx: Repositories, grants: readonly Entry[]) => {
   const signed = await revokeInLists(deps, tx, grants).catch(notSigned);
   return signed instanceof ServiceError ? { lists: 0, unsigned: signed } : { lists: signed, unsigned: null };
 };
 
-/** When the last of the Grants was revoked, if all had been before this call; null when a stamp is missing. */
+/** The instant at which the last of the Grants was revoked; null when a Grant has no `revoked_at` yet. */
 const finishedAt = ({ agent, grants }: Recorded): number | null => {
   let latestMs = agent?.disabledAtMs ?? 0;
   for (const { revokedAtMs } of grants) {

@@ -1,4 +1,4 @@
-/** The inventory of Agents (interface §Agent). No decision consults it. */
+/** The inventory of Agents (interface §Agent). No decision reads it. */
 import type { DidKey, DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { assertStillOf, lockLiveKey } from '../access/live-key.ts';
@@ -10,7 +10,7 @@ import type { AgentRecord } from '../ports/agents.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 
-/** Notes an Agent for a Principal. `CONFLICT` when that has been done already. */
+/** Registers an Agent for a Principal. `CONFLICT` when it is registered already. */
 export const registerAgent = async (
   deps: ServiceDeps,
   caller: Caller,
@@ -43,8 +43,8 @@ export const registerAgent = async (
 };
 
 /**
- * Throws where a Principal that is only claimed has its limit of Agents, since one transaction must be able to forget
- * them all.
+ * Throws `FORBIDDEN` when a Principal that is only claimed has reached its limit of Agents. The limit exists because
+ * one transaction must be able to delete them all.
  */
 const requireRoom = async (tx: Repositories, did: DidWeb, locked: PrincipalRecord | null): Promise<void> => {
   if (locked === null || locked.claimExpiresAtMs === null) return;

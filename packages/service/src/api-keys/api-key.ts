@@ -1,7 +1,7 @@
 /**
- * API keys (protocol §13): a prefix by class, 43 base62 characters from 256 random bits, and 6 base62 characters
- * of CRC-32 over what precedes, so that a scanner can find a leaked key and a mistyped one costs no look-up.
- * Storage keeps the SHA-256 alone.
+ * API keys (protocol §13): a prefix by class, 43 base62 characters from 256 random bits, and 6 base62 characters of
+ * CRC-32 over the text before them. The checksum lets a scanner find a leaked key, and a mistyped key costs no look-up.
+ * Storage keeps only the SHA-256.
  */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -47,7 +47,7 @@ const generateApiKey = (role: ApiKeyRole, random: Random): { readonly value: str
 
 export interface IssuedApiKey {
   readonly record: ApiKeyRecord;
-  /** The key itself. It leaves once, in the answer that issues it. */
+  /** The key itself. Only the answer that issues it contains it. */
   readonly value: string;
 }
 

@@ -1,4 +1,4 @@
-/** Listing, issuing and revoking the keys of an owner; one audit event per change, in its transaction. */
+/** Lists, issues and revokes the keys of an owner. Each change writes one audit event in its transaction. */
 import type { ApiKeyId, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { KeyOwner } from '../access/key-owner.ts';
@@ -12,12 +12,12 @@ import type { Repositories } from '../ports/store.ts';
 import { type IssuedApiKey, issueApiKey } from './api-key.ts';
 
 /**
- * With the longest labels and DIDs they and the live keys, as many as there may be unless that is set otherwise, have less
- * than the 2^20 bytes that our client libraries read.
+ * With the longest labels and DIDs, these and the live keys (at the default `maxLiveKeys`) take less than 2^20 bytes,
+ * which is the most that our client libraries read.
  */
 const MAX_REVOKED_LISTED = 900;
 
-/** The newest first: every live key, and the 900 that were revoked last. */
+/** Every live key and the 900 that were revoked last; the newest first. */
 export const listOwnedKeys = (
   { store }: Pick<ServiceDeps, 'store'>,
   owner: KeyOwner,
@@ -28,7 +28,10 @@ const subjectsOf = ({ subject, formerSubjects = [] }: KeyOwner): readonly [strin
   ...formerSubjects,
 ];
 
-/** A key of the only class that the owner has. `INVALID_REQUEST` for an owner that is Principal and relying party at once. */
+/**
+ * The only role of keys that the owner has. `INVALID_REQUEST` for an owner that is a Principal and a relying party at
+ * once.
+ */
 export const soleRole = ({ subject, roles }: KeyOwner): ApiKeyRole => {
   const [role, ...others] = roles;
   if (role === undefined) throw internal(`key owner ${subject} without a role`);
@@ -40,9 +43,10 @@ export const soleRole = ({ subject, roles }: KeyOwner): ApiKeyRole => {
 };
 
 /**
- * Refuses a caller whose own key has been revoked since it was let in, and one that the owner is no longer of: a key or a DID
- * that is taken back leaves no key behind. Whoever has had the answer to a revocation sees in the list every key that was
- * issued with it. `INVALID_REQUEST` where the owner has as many live keys as it may.
+ * Issues a key. Refuses a caller whose own key has been revoked since it was authenticated, and a caller that the owner
+ * does not belong to any more: a key or DID that was taken back issues no further key. After the answer to a
+ * revocation, the list shows every key that was issued with the revoked key. `INVALID_REQUEST` when the owner has
+ * reached its limit of live keys.
  */
 export const issueOwnedKey = (
   deps: ServiceDeps,
@@ -70,7 +74,7 @@ export const issueOwnedKey = (
   );
 };
 
-/** Idempotent: a key revoked before keeps its time, and nothing is recorded again. */
+/** Idempotent: a key that is revoked already keeps its time, and nothing more is recorded. */
 export const revokeOwnedKey = async (
   deps: ServiceDeps,
   caller: Caller,
@@ -91,7 +95,7 @@ export const revokeOwnedKey = async (
   });
 };
 
-/** What is audited of a key: its owner's org sees it. */
+/** The audit event of a change to a key; the org of the key's owner sees it. */
 export const auditedKey = async (
   tx: Repositories,
   action: 'api_key.create' | 'api_key.revoke',
@@ -102,7 +106,7 @@ export const auditedKey = async (
   return { action, target: keyId, requestId, orgId: await orgOfKey(tx, key), details: { subject, role } };
 };
 
-/** The org that owns the key, or whose member owns it. */
+/** The org that owns the key, or that the owner of the key belongs to. */
 const orgOfKey = async (tx: Repositories, { role, subject }: ApiKeyRecord): Promise<OrgId | null> => {
   if (role === 'observer') return null;
   if (role === 'org:read' || role === 'org:admin') return subject as OrgId;

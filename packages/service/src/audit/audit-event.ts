@@ -34,14 +34,14 @@ export type AuditAction =
   | 'approval.approve'
   | 'approval.reject'
   | 'approval.cancel'
-  // Written by the repair itself (store-pg, clock-repair.ts).
+  // The repair writes it itself (store-pg, clock-repair.ts).
   | 'clock.repair'
-  // Grants that a restore withheld.
+  // An operator releases Grants that a restore withheld.
   | 'restore.release'
-  // Written by the change itself (store-pg, service-did.ts).
+  // The change writes it itself (store-pg, service-did.ts).
   | 'service_did.change';
 
-/** The service itself: what its worker does on nobody's request. */
+/** The service itself as an actor: for work of the worker that nobody requested. */
 export interface SystemActor {
   readonly class: 'system';
 }
@@ -51,7 +51,7 @@ export interface Audited {
   readonly action: AuditAction;
   readonly target: string | null;
   readonly requestId: string | null;
-  /** The org whose member it is done to: its keys see the event, whoever acted. */
+  /** The org whose member the action concerns: the org's keys see the event, whoever acted. */
   readonly orgId?: OrgId | null;
   readonly details?: AuditRecord['details'];
 }

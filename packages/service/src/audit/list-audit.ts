@@ -1,7 +1,7 @@
 /**
- * Reading the audit log (interface §GET /audit), newest first. A key sees actions of its own subject, an org key those
- * of the org and of its members, and what anybody did to a member while it was one; the operator all. The cursor holds an
- * event id.
+ * Reads the audit log (interface §GET /audit), newest first. A key sees the actions of its own subject. An org key sees
+ * the actions of the org and of its members, and everything that anybody did to a member while it was one. The operator
+ * sees all. The cursor holds an event id.
  */
 import { type DidWeb, isAuditEventId, type OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -46,7 +46,7 @@ export const listAudit = async (
   return { ...page, items: page.items.map((event) => withoutOtherOrg(event, scope.orgId)) };
 };
 
-/** Versions up to 0.3.0 named both orgs of a transfer to each of them. */
+/** Hides the other org of a transfer: versions up to 0.3.0 named both orgs in the event that each of them sees. */
 const withoutOtherOrg = (event: StoredAuditRecord, orgId: OrgId | null): StoredAuditRecord => {
   if (event.details.claim !== 'transferred') return event;
   const isShown = ([name, value]: [string, unknown]) =>

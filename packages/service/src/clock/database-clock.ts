@@ -1,12 +1,16 @@
 /**
- * The time that decisions are dated by: the database's, carried on by the process's monotonic clock between readings.
- * The commit refuses a decision dated ahead of the database (protocol §10), so a reading counts from the moment its
- * answer arrives: this clock may be behind by the time an answer travels, and is never ahead by it. An answer that was long
- * under way (a busy process, a slow network) does not set it back: what was read before it and agrees with it is more precise,
- * and a decision must not be dated before the registrations that it follows. A step of this machine's wall clock changes nothing.
+ * The time by which decisions are dated: the database's time, extrapolated by the process's monotonic clock between
+ * readings. The commit refuses a decision dated ahead of the database (protocol §10), so a reading counts from the
+ * moment when its answer arrives. This clock may therefore be behind by the time that an answer travels, and is never
+ * ahead by it.
  *
- * A step of the database's clock is not followed (judge-clock.ts): this clock continues from the last accepted reading and
- * holds decisions. Otherwise it advances the deployment's high-water mark, which processes that start later compare with.
+ * A slow answer (a busy process, a slow network) does not set this clock back: an earlier reading that agrees with the
+ * answer is more precise, and a decision must not be dated before the registrations that it follows. A step of this
+ * machine's wall clock changes nothing.
+ *
+ * A step of the database's clock is not followed (judge-clock.ts): this clock continues from the last accepted reading
+ * and holds decisions. Otherwise it advances the deployment's high-water mark, which processes that start later compare
+ * with.
  */
 import { uptime } from 'node:os';
 import type { Holds } from '../lib/holds.ts';
@@ -19,10 +23,10 @@ const READ_EVERY_MS = 5_000;
 const READ_IN_DOUBT_EVERY_MS = 1_000;
 /** Slower readings are too imprecise to use. */
 const MAX_READING_MS = 1_500;
-/** The first reading has none before it: it is repeated while it is slower than this. */
+/** The first reading has no earlier one to refine it, so it is repeated while it takes longer than this. */
 const PRECISE_MS = 10;
 const FIRST_READINGS = 5;
-/** By how much two machines' clocks may differ in speed: NTP corrects each by 500 ppm at most. */
+/** Maximum relative difference in speed of two machines' clocks: NTP corrects each by at most 500 ppm. */
 const DRIFT = 0.001;
 
 interface ClockDeps {
@@ -36,13 +40,16 @@ export class DatabaseClock implements Clock {
   private reading: Promise<void> | null = null;
   private reference: Reference | null = null;
   private doubt: Doubt | null = null;
-  /** The last accepted reading, or the first one while none is accepted. */
+  /** The last accepted reading; the first reading while none is accepted. */
   private basis = { databaseMs: 0, monotonicMs: 0 };
   private isStopped = false;
 
   private constructor(private readonly deps: ClockDeps) {}
 
-  /** Rejects when the database cannot be asked once. If its reading is not accepted, decisions are held from the start. */
+  /**
+   * Rejects when the first reading of the database fails. When that reading is not accepted, decisions are held from
+   * the start.
+   */
   static async start(deps: ClockDeps): Promise<DatabaseClock> {
     const clock = new DatabaseClock(deps);
     let tookMs = await clock.read();
@@ -60,7 +67,10 @@ export class DatabaseClock implements Clock {
     return Math.floor(databaseMs + (performance.now() - monotonicMs));
   }
 
-  /** Takes a new reading as it is, since this clock may be ahead; keeps the last one when the database cannot be asked. */
+  /**
+   * Takes a new reading without refining it, since this clock may be ahead. Keeps the last one when the database cannot
+   * be asked.
+   */
   resync(): Promise<void> {
     this.reading ??= this.readOrWarn(false).finally(() => {
       this.reading = null;
@@ -98,7 +108,7 @@ export class DatabaseClock implements Clock {
     }
   }
 
-  /** Answers how long it took, in milliseconds. */
+  /** Returns how long the reading took, in milliseconds. */
   private async read(refines = true): Promise<number> {
     const sentMs = performance.now();
     const reading = await this.deps.store.clock.read();
@@ -111,8 +121,8 @@ export class DatabaseClock implements Clock {
   }
 
   /**
-   * The database's time at `receivedMs`: at least as read, at most that and the time the reading took. Between the two, what
-   * the last accepted reading leads to.
+   * The database's time at `receivedMs`. It is at least the value read, and at most that plus the time the reading
+   * took. Within these bounds it is the time extrapolated from the last accepted reading.
    */
   private refine(databaseMs: number, sentMs: number, receivedMs: number): number {
     if (this.reference === null || this.doubt !== null) return databaseMs;

@@ -1,8 +1,11 @@
 /**
- * Decides whether a reading of the database's clock is accepted (protocol §10). Decisions are dated by that clock, and days
- * it closes cannot be reopened by the service, so a single reading never moves the process's time by more than 2 s, and all
- * of an hour by no more than 5 s that the node's wall clock does not show. A reading is compared with the last accepted one
- * extrapolated by the monotonic clock, with one of the last hour, with the wall clock, and with the deployment's high-water mark.
+ * Decides whether a reading of the database's clock is accepted (protocol §10). Decisions are dated by that clock, and
+ * the service cannot reopen a day that it has closed. Therefore a single reading never moves the process's time by more
+ * than 2 s, and all readings of an hour together move it by no more than 5 s, unless the node's wall clock shows the
+ * change too.
+ *
+ * A reading is compared with the last accepted reading extrapolated by the monotonic clock, with a reading of the last
+ * hour, with the wall clock, and with the deployment's high-water mark.
  */
 import { TRUST_CONFIG } from '@svc/protocol';
 import type { ClockReading } from '../ports/clock.ts';
@@ -23,9 +26,9 @@ interface Moment {
 
 /** The last accepted reading. */
 export interface Reference extends Moment {
-  /** An accepted one of the last hour, from which deviations are added up. */
+  /** An accepted reading of the last hour, from which deviations are added up. */
   readonly anchor: Moment;
-  /** `ClockMark.resets` at that reading. */
+  /** `ClockMark.resets` at the last accepted reading. */
   readonly resets: number;
 }
 
@@ -43,13 +46,13 @@ export type Judgement =
   | { readonly kind: 'accepted'; readonly reference: Reference }
   | { readonly kind: 'doubted'; readonly doubt: Doubt };
 
-/** Deviations up to this are followed at once: the commit accepts decisions up to 2 s old. */
+/** Deviations up to this are accepted at once: the commit accepts decisions up to 2 s old. */
 const JUMP_MS = 2_000;
 /** Two clocks within the skew of protocol §7 agree. */
 const AGREE_MS = TRUST_CONFIG.clockSkewSeconds * 1_000;
-/** As long as deviations below a jump are added up. */
+/** Period over which deviations below a jump are added up. */
 const ANCHOR_LASTS_MS = 3_600_000;
-/** A mark this recent proves that another process has a valid time. */
+/** A mark at most this old proves that another process has a valid time. */
 const MARK_FRESH_MS = 60_000;
 /** A step that both wall clocks show is accepted after this long; a forward step only up to this size. */
 const LASTING_MS = 30_000;
@@ -68,7 +71,7 @@ export const judgeClock = (
   const driftMs = offBy(sighting, reference.anchor);
   const isJump = Math.abs(jumpMs) > JUMP_MS;
   if (!isJump && Math.abs(driftMs) <= AGREE_MS) return accept(sighting, anchorAfter(sighting, reference));
-  // A slow correction by more than that is accepted where this node's clock shows it too.
+  // A slow correction by more than the skew is accepted when this node's clock shows it too.
   if (!isJump && agrees(sighting)) return accept(sighting);
   const offByMs = isJump ? jumpMs : driftMs;
   const isSame = doubt !== null && Math.abs(offByMs - doubt.offByMs) <= JUMP_MS;
@@ -107,7 +110,10 @@ const judgeFirst = (sighting: Sighting): Judgement => {
   return { kind: 'doubted', doubt: { ...found, reason } };
 };
 
-/** Negative: behind. The reading was taken between `sentMs` and `receivedMs`; time in suspend counts as elapsed. */
+/**
+ * How far the reading is off, in milliseconds; negative when it is behind. The reading was taken between `sentMs` and
+ * `receivedMs`; time in suspend counts as elapsed.
+ */
 const offBy = ({ databaseMs, sentMs, receivedMs, uptimeMs }: Sighting, reference: Moment): number => {
   const earliestMs = reference.databaseMs + (sentMs - reference.monotonicMs);
   const passedMs = Math.max(receivedMs - reference.monotonicMs, uptimeMs - reference.uptimeMs);
@@ -121,7 +127,10 @@ const agrees = ({ databaseMs, nodeMs }: Sighting): boolean => Math.abs(databaseM
 const isNear = ({ databaseMs, mark }: Sighting): boolean =>
   mark !== null && databaseMs >= mark.atMs - JUMP_MS && databaseMs <= mark.atMs + MARK_FRESH_MS;
 
-/** Requires agreement of the node's clock. After a step back, time resumes only above all times already used. */
+/**
+ * True when a doubted step can be accepted. The node's clock must agree. After a step back, time resumes only above all
+ * times already used.
+ */
 const hasProvenItself = (
   sighting: Sighting,
   { offByMs, sinceMs, usedUntilMs }: Omit<Doubt, 'reason'>,

@@ -1,7 +1,7 @@
 /**
- * Starting and reading conformance runs (interface §Conformance). An account is an RP, a Principal, an org or the
- * operator: it has one run at a time, and nobody else sees its runs. What the outbound guard makes of the endpoint is
- * found out by the runner, and is the outcome of the run.
+ * Starts and reads conformance runs (interface §Conformance). An account is an RP, a Principal, an org or the operator:
+ * it has one run at a time, and nobody else sees its runs. The runner applies the outbound guard to the endpoint; a
+ * refusal by the guard is the outcome of the run.
  */
 import { encodeUlid } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -13,12 +13,15 @@ import type { ConformanceRunRecord, VectorSetName } from '../ports/conformance.t
 import { parseEndpoint } from './endpoint.ts';
 
 const STARTS_PER_HOUR = 10;
-/** Runs under way of an org with all its members. */
+/** Maximum number of unfinished runs of an org and its members. */
 const RUNS_AT_ONCE = 4;
-/** How long a run that is under way may last. */
+/** Maximum duration of a run. */
 const RUN_SECONDS = 120;
 
-/** 400, 409 while one is running, 429 above ten starts an hour or four runs of the org; what is refused is not counted. */
+/**
+ * Starts a run. Throws 400, 409 while a run of the account is unfinished, and 429 above ten starts of a key in an hour
+ * or four unfinished runs of the org. A refused start is not counted.
+ */
 export const startConformanceRun = async (
   deps: ServiceDeps,
   caller: Caller,
@@ -46,7 +49,7 @@ export const startConformanceRun = async (
         `Too many runs: ${RUNS_AT_ONCE} of the org and its members wait or are running; start another once one of them has ended`,
         RUN_SECONDS,
       );
-    // Counted after it is inserted: until then another start of the account could be on its way.
+    // Counted after the insert: before it, another start of the account could still be under way.
     const { starts, firstLeavesInSeconds } = await tx.conformanceRuns.countStarts(keyId);
     if (starts > STARTS_PER_HOUR)
       throw rateLimited(
@@ -57,7 +60,7 @@ export const startConformanceRun = async (
   });
 };
 
-/** A run of another account answers like an absent one. */
+/** The run. A run of another account is answered like an absent one. */
 export const getConformanceRun = async (
   { store }: Pick<ServiceDeps, 'store'>,
   caller: Caller,

@@ -1,6 +1,7 @@
 /**
- * Which endpoints customers may name, for conformance runs (interface §Conformance) and for events, by the text of the URL alone.
- * Hosts of the service are refused by name here, and by address when they are connected to.
+ * Which endpoints customers may name, for conformance runs (interface §Conformance) and for events. Only the text of
+ * the URL is judged here. Hosts of the service are refused here by name, and again by address when they are connected
+ * to.
  */
 import { invalidRequest } from '../errors.ts';
 import { hostOf } from '../principals/domain.ts';
@@ -8,14 +9,14 @@ import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 
 type Identity = Pick<ServiceIdentity, 'baseUrl' | 'statusBaseUrl' | 'domain'>;
 
-/** Hosts of the service; names under its domain are its own too. Lower case, without a port. */
+/** Hosts of the service, in lower case and without a port. Names under its domain are its own too. */
 export const serviceHostsOf = ({ baseUrl, statusBaseUrl, domain }: Identity): readonly string[] => [
   ...new Set([new URL(baseUrl).hostname, new URL(statusBaseUrl).hostname, hostOf(domain)]),
 ];
 
 /**
- * The URL in its normal form. `member`: what the message names. `mappedHosts`: names (or `name:port`) that development
- * leads to loopback; they alone may be http. Throws 400.
+ * The URL in its normal form. `member`: the request member that the message names. `mappedHosts`: names (or
+ * `name:port`) that development maps to loopback; only these may be http. Throws 400.
  */
 export const parseEndpoint = (
   text: string,
@@ -25,7 +26,7 @@ export const parseEndpoint = (
 ): string => {
   const refused = (rule: string) => invalidRequest(`${member}: ${rule}`);
   const url = URL.canParse(text) ? new URL(text) : null;
-  // The text must show its reader the host that is asked.
+  // The text must show a reader the host that is really asked.
   if (url === null || (url.href !== text && url.href !== `${text}/`))
     throw refused(`must be a URL in its normal form${url === null ? '' : `: ${url.href}`}`);
   if (url.username !== '' || url.password !== '') throw refused('must carry no credentials');

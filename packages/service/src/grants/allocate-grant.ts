@@ -1,6 +1,6 @@
 /**
- * Reserving a Grant (interface §POST /grants): an id, and an entry in a status list that the service signs. The
- * authority itself is signed by the Principal and never seen here.
+ * Reserves a Grant (interface §POST /grants): an id, and an entry in a status list that the service signs. The
+ * Principal signs the authority itself, which the service never sees here.
  */
 import { type DidKey, type DidWeb, encodeUlid, type GrantId } from '@svc/protocol';
 import { buildStatusEntry } from '@svc/status-list';
@@ -22,7 +22,7 @@ export interface GrantAllocation {
   readonly credentialStatus: ReturnType<typeof buildStatusEntry>;
 }
 
-/** An actor's order to allocate a Grant of a Principal for an Agent. */
+/** An actor's order to allocate a Grant of a Principal to an Agent. */
 export interface GrantOrder {
   readonly actor: PrincipalCaller | SystemActor;
   readonly principal: DidWeb;
@@ -30,7 +30,10 @@ export interface GrantOrder {
   readonly requestId: string;
 }
 
-/** Allocates for the calling Principal. The entry's index is never used again, even if the Grant is never signed. */
+/**
+ * Allocates a Grant for the calling Principal. The index of the entry is never used again, even if the Grant is never
+ * signed.
+ */
 export const allocateGrant = async (
   deps: ServiceDeps,
   caller: PrincipalCaller,
@@ -47,9 +50,11 @@ export const allocateGrantIn = async (
   tx: Repositories,
   { actor, principal: did, agent, requestId }: GrantOrder,
 ): Promise<GrantAllocation> => {
-  // A kill switch under way waits for this allocation or this one for it, so that none slips between.
+  // The lock orders this allocation and a concurrent kill switch of the Agent, so that no Grant escapes the kill
+  // switch.
   const principal = await tx.principals.findForUpdate(did);
-  // A release of the Principal has ended its keys, so this refuses before the Principal is missed.
+  // A release of the Principal revokes its keys too. The key is checked first, so that the caller gets `UNAUTHORIZED`
+  // and not an internal error for the missing Principal.
   await lockLiveKey(tx, actor);
   if (principal === null) throw internal(`no Principal ${did}`);
   const { url, index } = await takeEntry(deps, tx, principal);
@@ -61,7 +66,7 @@ export const allocateGrantIn = async (
     statusListUrl: url,
     statusIndex: index,
   });
-  // A key that was retired later passes for it.
+  // A key retired after this instant still passes for this Grant, so the instant must be right.
   assertDated(deps, grant.allocatedAtMs);
   const { orgId } = principal;
   await tx.audit.insert(
@@ -71,8 +76,8 @@ export const allocateGrantIn = async (
 };
 
 /**
- * Anybody may revoke in the sandbox, and each revocation that a Receipt names is a list that is kept: with so many entries
- * given out it has some 2 KB at most, not 20.
+ * Limit of entries used in a list of the sandbox. Anybody may revoke there, and each list that a Receipt names is kept.
+ * With 1,000 entries a list takes at most 2 KB, not 20 KB.
  */
 const MAX_SANDBOX_GRANTS_IN_LIST = 1_000;
 

@@ -1,20 +1,20 @@
 /**
- * The second phase of everything that takes effect like a revocation (protocol §9). The first phase has committed what
- * denies; the barrier waits for the decisions that were judged before it. When it has passed, no ALLOW resting on the
- * old state will be committed any more, and none is dated after the instant that it answers.
+ * The second phase of every change that takes effect like a revocation (protocol §9). The first phase has committed the
+ * state that denies; the barrier waits for the decisions that were evaluated before it. Once the barrier has passed, no
+ * ALLOW based on the old state will be committed, and none is dated after the instant that the barrier answers.
  */
 import type { DidWeb } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
 import { StoreError } from '../ports/store.ts';
 
-/** The instant in ms. `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible; repeat the call. */
+/** The instant in milliseconds. `SERVICE_UNAVAILABLE`: recorded, but not yet known to be visible; repeat the call. */
 export const passBarrier = (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   principal: DidWeb,
 ): Promise<number> => orNotYetVisible(store.revocation.passBarrier(principal, clock.nowMs()));
 
-/** The same where it is about the Grants of many Principals, on whose behalf `exclusiveKey` waits. */
+/** The same for a change that concerns the Grants of many Principals. The wait goes under `exclusiveKey`. */
 export const awaitCommits = (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   exclusiveKey: string,
@@ -28,7 +28,7 @@ const orNotYetVisible = async (barrier: Promise<number>): Promise<number> => {
   }
 };
 
-/** What a caller hears when the first phase is committed, and the list is not signed or the second phase did not get through. */
+/** The error when the first phase is committed, but the list is not signed or the second phase failed. */
 export const notYetVisible = (cause: StoreError | ServiceError): ServiceError =>
   new ServiceError(
     'SERVICE_UNAVAILABLE',

@@ -9,7 +9,7 @@ import type { GrantRecord } from '../ports/grants.ts';
 
 export interface ConsumptionQuery {
   readonly limit: number;
-  /** Events below this version. */
+  /** Only events with a lower version are listed. */
   readonly cursor?: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export const getConsumption = async (
     limit,
     sinceMs,
   });
-  // A page that is not full is the last one, also where older events are not for this caller.
+  // A page that is not full is the last one, even when the Grant has older events that this caller may not read.
   const oldest = page.events.length < limit ? 1 : (page.events.at(-1)?.version ?? 1);
   return {
     ...page,

@@ -1,7 +1,7 @@
 /**
- * Which bit of a status list the n-th Grant gets: a keyed permutation, so that indexes never collide and tell
- * nobody how many Grants a Principal issues or in which order (protocol §9). A balanced Feistel network
- * (Luby–Rackoff) over the next even number of bits, walked until the value falls inside the list.
+ * The bit of a status list that the n-th Grant gets: a keyed permutation. Indexes never collide, and they do not reveal
+ * how many Grants a Principal issues or in which order (protocol §9). It is a balanced Feistel network (Luby–Rackoff)
+ * over the next even number of bits, applied repeatedly until the value falls inside the list.
  */
 import { createHmac } from 'node:crypto';
 

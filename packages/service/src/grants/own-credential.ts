@@ -1,4 +1,7 @@
-/** The service's own status list credentials, read back: what is not signed by a published status key is none. */
+/**
+ * Reads the service's own status list credentials back. A credential that no published status key has signed is
+ * refused.
+ */
 import { parseCompactJws } from '@svc/protocol';
 import { decodeBitstring, parseStatusListCredential } from '@svc/status-list';
 import { findUntimely } from '@svc/transparency';
@@ -16,8 +19,9 @@ export interface OwnCredential {
 const MAX_CREDENTIAL_CHARS = 262_144;
 
 /**
- * The credential of the list at `url`, its signature checked, or what is wrong with it. It counts if its key was in force when
- * it was signed and is not compromised; with `atAnyTime`, as for signing it anew, under any key of ours.
+ * The credential of the list at `url`, with its signature checked, or what is wrong with it. It is valid if its key was
+ * in force when the credential was signed and is not compromised. With `atAnyTime`, which signing it anew needs, any
+ * published key is accepted.
  */
 export const readOwnCredential = (
   { identity, crypto }: Pick<ServiceDeps, 'crypto'> & { readonly identity: PublishedIdentity },

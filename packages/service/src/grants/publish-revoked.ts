@@ -1,4 +1,7 @@
-/** Revocations that were recorded while what signs status lists was away, put into their lists (protocol §9, decision 52). */
+/**
+ * Puts revocations into their lists that were recorded while the signer of status lists was unavailable (protocol §9,
+ * decision 52).
+ */
 import type { DidWeb } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import type { ServiceError } from '../errors.ts';
@@ -8,8 +11,8 @@ import { type Entry, notSigned, revokeInLists } from './status-list.ts';
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'random' | 'crypto' | 'identity'>;
 
 /**
- * Null: the lists have the bits of all these Grants, which are the Principal's and recorded as revoked. Else why they have not,
- * and nobody may be told that they are revoked everywhere.
+ * Sets the bits of Grants of the Principal that are recorded as revoked. Null: the lists now have the bits of all of
+ * them. Otherwise the reason why not; then nobody may be told that they are revoked everywhere.
  */
 export const publishRevoked = async (
   deps: Deps,

@@ -1,17 +1,17 @@
 /**
- * Revocation in two phases (protocol §9). The first commits the flag, the newly signed status list and the audit
- * row: from then on no decision that reads the Grant can allow it. The second is a barrier: it waits for the
+ * Revocation in two phases (protocol §9). The first phase commits the flag, the newly signed status list and the audit
+ * row: from then on no decision that reads the Grant can allow it. The second phase is a barrier: it waits for the
  * decisions already under way and stamps `revoked_at`. Only then is the answer 200.
  *
- * Where what signs lists is away, the first phase is committed without the list: every decision denies, and the answer is
- * 503 until the list is signed, which a repeated call or the worker does before it stamps. So whoever can cut a token off
- * keeps no revocation from taking effect (decision 52).
+ * When the signer of lists is unavailable, the first phase is committed without the list. Every decision then denies,
+ * and the answer is 503 until a repeated call or the worker has signed the list and stamped. So an attacker who cuts
+ * off the signing token cannot keep a revocation from taking effect (decision 52).
  *
- * A crash between the two leaves the revocation recorded and effective; a repeated call completes the stamp.
+ * A crash between the two phases leaves the revocation recorded and effective; a repeated call completes the stamp.
  *
- * A Principal has one turn on each node: what is asked for while it is taken is done together in the next, with one
- * signature for each list and one barrier. So a Principal who revokes much waits for nobody but itself, and holds one
- * connection at most (decision 23).
+ * On each node a Principal has one batch of revocations under way. Calls that arrive meanwhile form the next batch,
+ * with one signature for each list and one barrier. So a Principal that revokes much delays only itself, and holds at
+ * most one connection (decision 23).
  */
 import type { DidWeb, GrantId, OrgId } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
@@ -32,14 +32,14 @@ export interface Revocation {
   readonly revokedAtMs: number;
 }
 
-/** An order to revoke a Grant, and its caller; `deps` has the store as the caller's tenant. */
+/** An order to revoke a Grant, and its caller. `deps.store` acts as the caller's tenant. */
 export interface RevokeOrder {
   readonly deps: ServiceDeps;
   readonly caller: Caller | SystemActor;
   readonly principal: DidWeb;
   readonly grantId: GrantId;
   readonly requestId: string;
-  /** The Principal's org, which is to see it whoever revokes. */
+  /** The Principal's org, which sees the audit event whoever revokes. */
   readonly orgId?: OrgId | null;
 }
 
@@ -49,7 +49,10 @@ const PRINCIPALS_REMEMBERED = 10_000;
 type PrincipalBatcher = Batcher<RevokeOrder, Revocation | Error>;
 
 export class Revoker {
-  /** One that is forgotten while it is under way shares the Principal's turn in the store with the next. */
+  /**
+   * Batchers by Principal. If one is evicted while its batch is under way, the Principal's next batcher shares its turn
+   * in the store, by the exclusive key.
+   */
   private readonly batchers = new LRUCache<DidWeb, PrincipalBatcher>({ max: PRINCIPALS_REMEMBERED });
 
   /** Revokes a Grant of `principal`. Idempotent. `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible. */
@@ -88,15 +91,16 @@ const revokeTogether = async (
 };
 
 interface Recorded {
-  /** The Principal's Grants of those that are asked for, as they were. */
+  /** The Grants asked for that are the Principal's, as they were before. */
   readonly grants: ReadonlyMap<GrantId, RevocableGrant>;
-  /** Why their lists do not say it yet; null: those that were in force are in their lists now. */
+  /** Why the lists do not contain the revocations yet; null when the lists contain those Grants that were in force. */
   readonly unsigned: ServiceError | null;
 }
 
 /**
- * Nothing is locked while the lists are signed: where they have changed meanwhile, on another node, they are signed again under
- * lock. So is what had been revoked before, which must last as what is revoked now.
+ * Records the revocations. No row is locked while the lists are signed. When another node has changed a list meanwhile,
+ * the lists are signed again under lock. The same path confirms Grants that were revoked before: their revocation must
+ * be as durable as a new one.
  */
 const recordRevocations = async (
   deps: ServiceDeps,
@@ -104,7 +108,7 @@ const recordRevocations = async (
   orders: readonly RevokeOrder[],
 ): Promise<Recorded> => {
   const { store } = deps;
-  // The first of several orders for one Grant is its revoker.
+  // When several orders name one Grant, the first one is recorded as its revoker.
   const asked = new Map([...orders].reverse().map((order) => [order.grantId, order]));
   const ids = [...asked.keys()];
   const found = await store.revocation.grants.findRevocable(principal, ids);
@@ -124,7 +128,10 @@ const recordRevocations = async (
   );
 };
 
-/** Puts into their lists what was recorded while nothing signed them. Answers why they still are not. */
+/**
+ * Puts into their lists the revocations recorded while nothing signed them. Returns why they are still not in their
+ * lists; null when they are.
+ */
 const publish = async (
   deps: ServiceDeps,
   principal: DidWeb,
@@ -138,7 +145,7 @@ const publish = async (
 const byId = ({ grants }: Revocable): ReadonlyMap<GrantId, RevocableGrant> =>
   new Map(grants.map((grant) => [grant.id, grant]));
 
-/** What is to be written; null where all have been revoked before. */
+/** The rows to be written; null when all Grants have been revoked before. */
 const signRevocations = async (
   deps: ServiceDeps,
   principal: DidWeb,

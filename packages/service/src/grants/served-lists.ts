@@ -1,4 +1,4 @@
-/** Status lists as they are served to anybody: what was served is kept as evidence (protocol §9). */
+/** Serves status lists to anybody and keeps each served list as evidence (protocol §9). */
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
@@ -6,7 +6,7 @@ import { notFound } from '../errors.ts';
 const LISTS_REMEMBERED = 10_000;
 
 export class ServedLists {
-  /** Credentials that storage has been told of, by this node. */
+  /** Hashes of the credentials that this node has already stored as served. */
   readonly #told = new LRUCache<string, true>({ max: LISTS_REMEMBERED });
 
   /** The credential exactly as it was signed. `NOT_FOUND` when there is no such list. */
@@ -15,7 +15,7 @@ export class ServedLists {
     domain: string,
     number: string,
   ): Promise<string> {
-    // In an address the colon before a port may stand as it is or escaped; in the stored one it is escaped.
+    // In the path, the colon before a port may be escaped or not; in the stored URL it is escaped.
     const url = `${identity.statusBaseUrl}/${domain.replace(':', '%3A')}/${number}`;
     const stored = await store.verify.findStatusCredential(url);
     if (stored === null) throw notFound('No such status list.');

@@ -1,6 +1,6 @@
 /**
- * The service's revocation lists (protocol §9): created, signed and stored. The signed bytes are what is served;
- * they are never rebuilt, because compressed bytes differ between platforms.
+ * The service's revocation lists (protocol §9): created, signed and stored. The signed bytes are served as stored and
+ * never built again, because compressed bytes differ between platforms.
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -18,14 +18,17 @@ const STATUS_LIST_TTL_MS = 30_000;
 export const STATUS_LIST_CONTENT_TYPE = 'application/vc+jwt';
 const TYP = 'vc+jwt';
 
-/** On another thread: it takes milliseconds, and whoever revokes much must not take them from everybody. */
+/**
+ * Compresses on another thread: it takes milliseconds, and a tenant that revokes much must not block the event loop for
+ * the others.
+ */
 const gzipElsewhere = promisify(gzip);
 
 type Deps = Pick<ServiceDeps, 'clock' | 'random' | 'crypto' | 'identity'>;
 
 /**
- * Opens the Principal's next list, all bits clear, and stores it with its signed credential. Its address is
- * `{statusBaseUrl}/<principal domain>/<n>`, numbered per domain, which several Principals may share.
+ * Creates the Principal's next list, with all bits clear, and stores it with its signed credential. Its URL is
+ * `{statusBaseUrl}/<principal domain>/<n>`. The number counts per domain, which several Principals may share.
  */
 export const insertStatusList = async (
   deps: Deps,
@@ -63,12 +66,13 @@ export const setStatusBits = async (
   await tx.statusLists.update(signed);
 };
 
-/** Where a Grant's bit is. */
+/** The place of a Grant's bit. */
 export type Entry = Pick<GrantRecord, 'statusListUrl' | 'statusIndex'>;
 
 /**
- * Sets the bits of Grants that their lists lack; each list is signed once, whatever the number of its Grants. Answers how many
- * lists that were. Rejects with `SERVICE_UNAVAILABLE` where what signs them is away; the transaction may go on.
+ * Sets the bits of Grants that are not yet set in their lists. Each list is signed once, whatever the number of its
+ * Grants. Returns the number of lists signed. Rejects with `SERVICE_UNAVAILABLE` when the signer of lists is
+ * unavailable; the transaction may go on.
  */
 export const revokeInLists = async (
   deps: Deps,
@@ -87,13 +91,13 @@ export const revokeInLists = async (
   return signed;
 };
 
-/** The refusal of what signs lists, which is away; throws whatever else it is. */
+/** The error, when it says that the signer of lists is unavailable. Throws every other error. */
 export const notSigned = (error: unknown): ServiceError => {
   if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') return error;
   throw error;
 };
 
-/** The lists of Grants, given by their URLs, with the bits of these set, each signed once. */
+/** The lists of these Grants with the Grants' bits set, each signed once. `lists`: the stored lists by URL. */
 export const signRevoked = (
   deps: Deps,
   lists: Revocable['lists'],
@@ -107,7 +111,7 @@ export const signRevoked = (
     }),
   );
 
-/** The indexes by the URL of their list, URLs ascending. */
+/** The indexes by the URL of their list, with ascending URLs. */
 const groupByList = (grants: readonly Entry[]): ReadonlyMap<string, readonly number[]> => {
   const indexesByUrl = new Map<string, number[]>();
   for (const { statusListUrl, statusIndex } of grants) {
@@ -129,7 +133,7 @@ const signWith = async (
   return { url, bits, ...(await signStatusList(deps, url, bits)) };
 };
 
-/** The first part of every credential that this key signs. */
+/** The JWS header, the first part of every credential that this key signs. */
 export const statusListHeader = (kid: string): string =>
   encodeBase64urlText(jcs({ alg: 'EdDSA', kid, typ: TYP }));
 
@@ -137,7 +141,7 @@ type SignedList = Pick<StatusListRecord, 'credential' | 'credentialHash' | 'vali
 
 const signStatusList = async (deps: Deps, url: string, bits: Uint8Array): Promise<SignedList> => {
   const { did, statusKeys } = deps.identity;
-  // Called under locks: a signer that is known to be away is not waited for.
+  // Locks are held here, so a signer that is known to be unavailable is not waited for.
   const fault = statusKeys.signer.findFault?.() ?? null;
   if (fault !== null) throw serviceUnavailable(fault);
   const validFromMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;
