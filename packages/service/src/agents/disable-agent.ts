@@ -105,7 +105,8 @@ const recordRevocations = async (
   const inForce = await tx.grants.listInForceNamingAgentForUpdate(principal, did);
   logRevocation(deps, { principal, grant_ids: inForce.map(({ id }) => id) });
   const unstamped = await tx.grants.listUnstampedNamingAgent(principal, did);
-  // Before the flags are set: a Grant that is recorded as revoked but is in no list is noted to be copied out.
+  // The lists are signed before the flags are set: with the flags the database notes every Grant whose bit is not in
+  // its list, to be copied beside the fence.
   const { lists, unsigned } = await publish(deps, tx, [...unstamped, ...inForce]);
   await tx.grants.recordRevocation(inForce.map(({ id }) => id));
   const grants = await tx.grants.listNamingAgent(principal, did);

@@ -1,7 +1,7 @@
 /**
- * A Principal approves by signing an ordinary Grant (protocol §16). The service can sign none: it checks that this one
- * is what was asked for and no more, and that it would hold now, keeps it until it expires, and hands it to the relying
- * party. Whether it holds when it is used is decided then, by all checks.
+ * A Principal approves by signing an ordinary Grant (protocol §16), which the service cannot sign for it. The service
+ * checks that the Grant is what was asked for and no more, and that it would hold now. It keeps the Grant until it
+ * expires and hands it to the relying party. When the Grant is used, all checks decide anew whether it holds.
  */
 import {
   type CheckId,
@@ -27,15 +27,15 @@ import type { Verifier } from '../verify/verify.ts';
 import { findOwnApproval } from './find-approvals.ts';
 import { alreadyDecided, answerStored, requireMaySettle, type Settling, settle } from './settle.ts';
 
-/** All that does not ask for a Proof. */
+/** The checks that need no Proof. */
 const OF_THE_GRANT: readonly CheckId[] = [
   ...(['P1', 'T1', 'T2', 'T3', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7'] as const),
   ...(['P15', 'P16', 'P17', 'P18', 'P19', 'P20'] as const),
 ];
 
 /**
- * Idempotent for one Grant. `INVALID_REQUEST`: the Grant is not what was asked for; `CONFLICT`: it would be denied, or
- * the request is decided.
+ * Approves a request with a Grant. Idempotent for one Grant. `INVALID_REQUEST`: the Grant is not what was asked for.
+ * `CONFLICT`: it would be denied now, or the request is decided already.
  */
 export const approveRequest = async (
   deps: ServiceDeps,
@@ -50,17 +50,19 @@ export const approveRequest = async (
   return approveAs(deps, approver, request, jws, requestId);
 };
 
-/** The node's verifier, so that what approving fetches counts among what verifying fetches. */
+/**
+ * The part of the node's verifier that loads facts, so that fetches of an approval count among those of verifications.
+ */
 export type GrantFacts = Pick<Verifier, 'loadAnew'>;
 
-/** The actor that approves, the tenant in whose turn it does so, and where it has its facts from. */
+/** The actor that approves, the tenant on whose account it does so, and the source of its facts. */
 export interface Approver {
   readonly actor: Caller | SystemActor;
   readonly tenant: Tenant;
   readonly verifier: GrantFacts;
 }
 
-/** For who is known to be the Principal of the request. */
+/** Approves for an actor that is known to be the Principal of the request. */
 export const approveAs = async (
   deps: ServiceDeps,
   approver: Approver,
@@ -98,7 +100,10 @@ const assertAsAsked = (grant: Grant, { principal, agent, relyingParty, action }:
 
 type Presented = ReturnType<typeof parsePresented>;
 
-/** Evaluated as a verification would, but for its Proof, over facts that are read now. */
+/**
+ * Evaluates the Grant as a verification would, without a Proof, over facts that are read now. Throws when the Grant
+ * would be denied.
+ */
 const assertHolds = async (
   deps: ServiceDeps,
   approver: Approver,
@@ -117,7 +122,10 @@ const assertHolds = async (
       );
 };
 
-/** The reason of the whole is that of the first check that failed, which from P8 on is the missing Proof. */
+/**
+ * The decision's reason belongs to the first failed check. From P8 on that check is the missing Proof, whose reason
+ * says nothing about the Grant.
+ */
 const reasonOf = ({ reason }: Decided, wrong: CheckId): string =>
   reason === null || reason === 'PROOF_MALFORMED' || wrong === 'P15' ? '' : ` (${reason})`;
 

@@ -1,4 +1,7 @@
-/** Reading requests for approval: by who asked, and by who is asked. What is another's answers as what is absent. */
+/**
+ * Reads requests for approval: for the relying party that asked, and for the Principal that is asked. A request of
+ * another subject is answered like an absent one.
+ */
 import { type DidWeb, isAccessRequestId } from '@svc/protocol';
 import type { Caller, RpCaller } from '../access/caller.ts';
 import { holdingOf } from '../access/decision-scope.ts';
@@ -22,8 +25,8 @@ export const findAskedApproval = async (
 };
 
 /**
- * A request, for the Principal that is asked and its org; as with decisions, not found if it is of the time before the
- * DID had its present holder. `FORBIDDEN` while the domain of a hosted one is not proven.
+ * A request, for the Principal that is asked and its org. As with decisions, a request from before the present holder
+ * got the DID is not found. `FORBIDDEN` while the domain of a hosted Principal is not proven.
  */
 export const findOwnApproval = async (
   deps: Deps,
@@ -33,8 +36,9 @@ export const findOwnApproval = async (
 ): Promise<ApprovalRecord> => findHeld(deps, did, id, await readableSince(deps, caller, did));
 
 /**
- * The same for who rejects it, proven or not: that takes authority away. It is the holder whose domain was proven when the
- * denial was decided (T2), and who was told the id, which cannot be guessed.
+ * The same for a caller that rejects the request, whether the domain is proven or not: rejecting takes authority away.
+ * The holder's domain was proven when the denial was decided (T2), and the holder was told the id, which cannot be
+ * guessed.
  */
 export const findApprovalToReject = async (
   deps: Deps,
@@ -64,8 +68,8 @@ const findHeld = async (
 };
 
 /**
- * The request belongs to the holder that the DID had both when it was made and when the denial was decided: the
- * earlier time.
+ * The time by which a request's holder is judged: the earlier of the request and the denial. The request belongs to the
+ * present holder only if that one held the DID at both times.
  */
 const askedOfMs = ({ requestedAtMs, receiptId }: ApprovalRecord): number =>
   Math.min(requestedAtMs, receiptId === null ? requestedAtMs : evaluatedAtMsOf(receiptId));

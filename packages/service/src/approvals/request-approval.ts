@@ -1,7 +1,7 @@
 /**
- * Asking a Principal to approve one Action that was denied (protocol §16). What is asked for comes from the stored
- * Receipt and the Proof whose hash it has: the caller names it. Nothing is decided here, and no decision reads what is
- * stored.
+ * Asks a Principal to approve one Action that was denied (protocol §16). The caller names a stored Receipt and sends
+ * the Proof whose hash is in it; the content of the request comes from these two. Nothing is decided here, and no
+ * decision reads what is stored.
  */
 import {
   type Action,
@@ -33,27 +33,31 @@ import { answerStored } from './settle.ts';
 
 export interface ApprovalOrder {
   readonly receiptId: ReceiptId;
-  /** The one that the denial was about. */
+  /** The Proof that the denial was about. */
   readonly proof: string;
-  /** How long the Principal has. */
+  /** Time that the Principal has to decide. */
   readonly expiresInSeconds: number;
   readonly requestId: string;
   /**
-   * The only Principal and Agent that a request of the sandbox may be about. Limits do not count here: they protect a
-   * person from being asked too much, and here none is asked, so that no visitor stands in another's way.
+   * The only Principal and Agent that a request in the sandbox may be about. The limits below do not apply to the
+   * sandbox: they protect a person from too many requests, and in the sandbox no person is asked. So one visitor cannot
+   * use up the limits of another.
    */
   readonly playedBy?: Pick<ApprovalAsk, 'principal' | 'agent'>;
 }
 
-/** A denial that is older is asked about again first. */
+/** Maximum age of the denial. The Action of an older one must be verified again first. */
 const DENIED_WITHIN_MS = 3_600_000;
-/** Denials that one request stands for. */
+/** Maximum number of denials that one request stands for. */
 const RECEIPTS_EACH = 100;
 
-/** After this many denials in 24 h no further request about this Agent is taken: nobody is to be asked until they say yes. */
+/**
+ * After this many denials by the Principal in 24 h, no further request about the Agent is accepted: a Principal must
+ * not be asked again and again until it agrees.
+ */
 const DENIALS_OF_AGENT = 5;
 
-/** Open at a time, and made in an hour. */
+/** Limits of the requests that are open, and of those made in an hour. */
 const LIMITS: readonly {
   readonly counted: Exclude<keyof ApprovalLoad, 'deniedAtMs' | 'deniedAboutAgent'>;
   readonly most: number;
@@ -95,8 +99,9 @@ const LIMITS: readonly {
 ];
 
 /**
- * Answers the one request that stands for this denial, made now or before. `NOT_FOUND`: no decision of the caller;
- * `CONFLICT`: not one that can be approved; `RATE_LIMITED`: too much is asked already.
+ * Returns the one request that stands for this denial, made now or before. `NOT_FOUND`: the caller has no such
+ * decision. `CONFLICT`: the decision cannot be approved, or the Principal has denied the same lately. `RATE_LIMITED`:
+ * too many requests exist.
  */
 export const requestApproval = async (
   deps: ServiceDeps,
@@ -110,10 +115,11 @@ export const requestApproval = async (
   assertPlayed(ask, playedBy);
   return deps.store.transaction(
     async (tx) => {
-      // Before the rows: whoever waits in this line would keep them shared, and what ends a key, an Agent or a Grant waits for them.
+      // Taken before the row locks. A transaction that waits here with shared row locks would delay the transactions
+      // that revoke the key, the Agent or the Grant.
       await tx.approvals.lock(ask);
       await lockLiveKey(tx, caller);
-      // Before the requests, as a transfer takes them: nobody waits for the other.
+      // Locked before the requests, in the same order as a transfer, so that the two cannot deadlock.
       assertHeld(receiptId, await tx.principals.lockHeldSince(ask.principal));
       await tx.approvals.expireDue(ask);
       const before = await tx.approvals.findOfReceipt(receiptId);
@@ -174,7 +180,7 @@ interface Denial {
 
 const tooOld = () => conflict('The denial is older than an hour: verify again, and ask about that Receipt.');
 
-/** Throws unless the DID's holder of now held it when this was decided: nobody else is asked about it. */
+/** Throws unless the DID's present holder held it when this was decided: another holder is not asked about it. */
 const assertHeld = (receiptId: ReceiptId, heldSinceMs: number): void => {
   if (evaluatedAtMsOf(receiptId) >= heldSinceMs) return;
   throw conflict(
@@ -189,7 +195,8 @@ const readDenial = async (
   proof: string,
 ): Promise<Denial> => {
   const { store, clock, crypto } = deps;
-  // The id says when it was decided: nothing is looked up that would be refused, and may be of a day that has left.
+  // The id contains the time of the decision. A denial that is too old is refused before any look-up; its day may have
+  // left the database.
   if (!(clock.nowMs() - evaluatedAtMsOf(receiptId) <= DENIED_WITHIN_MS)) throw tooOld();
   const receipt = await store.receipts.find(receiptId);
   if (receipt === null || receipt.relyingParty !== caller.subject)
@@ -208,7 +215,7 @@ const readDenial = async (
   if (caller.isPaused) throw conflict('You are paused: nothing would be allowed. Resume first.');
   const { principal, grant_id: grantId, agent } = body;
   const signed = parseProof(proof);
-  // P3, P9 and P14 are true: the Proof has the Action that was decided.
+  // P3, P9 and P14 hold, so the Proof contains the Action that was decided.
   if (principal === undefined || grantId === undefined || agent === undefined || !signed.ok)
     throw internal(`decision ${receiptId} without its parts`);
   const { action } = signed.value;

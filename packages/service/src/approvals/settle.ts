@@ -8,14 +8,14 @@ import { conflict, forbidden } from '../errors.ts';
 import type { ApprovalDecision, ApprovalRecord } from '../ports/approvals.ts';
 import { findApprovalToReject, findAskedApproval } from './find-approvals.ts';
 
-/** What somebody does with one request. */
+/** The Principal's DID and the id of the request that is settled, and the id of the call. */
 export interface Settling {
   readonly did: DidWeb;
   readonly id: string;
   readonly requestId: string;
 }
 
-/** The Principal says no. Idempotent; the first reason stands. */
+/** The Principal rejects the request. Idempotent; the first reason stays. */
 export const rejectApproval = async (
   deps: ServiceDeps,
   caller: Caller,
@@ -28,7 +28,7 @@ export const rejectApproval = async (
   return settle(deps, caller, found, { state: 'denied', reason }, requestId);
 };
 
-/** The relying party does not need it any more. Idempotent. */
+/** The relying party cancels its request. Idempotent. */
 export const cancelApproval = async (
   deps: ServiceDeps,
   caller: RpCaller,
@@ -40,7 +40,7 @@ export const cancelApproval = async (
   return settle(deps, caller, found, { state: 'cancelled' }, requestId);
 };
 
-/** An org:read key reads. */
+/** Throws `FORBIDDEN` unless the caller has a Principal key or an org:admin key. */
 export const requireMaySettle = (caller: Caller): void => {
   if (caller.class === 'principal' || (caller.class === 'org' && caller.role === 'admin')) return;
   throw forbidden('A Principal key or an org:admin key is needed.');
@@ -52,7 +52,7 @@ const ACTIONS = {
   cancelled: 'approval.cancel',
 } as const satisfies Record<ApprovalDecision['state'], AuditAction>;
 
-/** `CONFLICT`: it had come to something else. */
+/** Records the decision of a request. `CONFLICT` when the request has been decided otherwise. */
 export const settle = async (
   deps: ServiceDeps,
   caller: Caller | SystemActor,
@@ -79,8 +79,7 @@ export const settle = async (
 };
 
 /**
- * What a repeat is answered with: the request as it is found in a transaction, whose commit is answered once what it
- * found lasts.
+ * The answer to a repeated call: the request, read in a transaction, which commits only when what it read is durable.
  */
 export const answerStored = async (
   { store }: Pick<ServiceDeps, 'store'>,
@@ -89,7 +88,7 @@ export const answerStored = async (
 ): Promise<ApprovalRecord> =>
   (await store.transaction((tx) => tx.approvals.find(found.requestId), { exclusiveKey })) ?? found;
 
-/** A repeat, or another who did the same. */
+/** True for a repeated call, and for another call that did the same. */
 const isWhatWasMeant = (now: ApprovalRecord, decision: ApprovalDecision): boolean =>
   now.state === decision.state && (decision.state !== 'approved' || now.approvedGrantId === decision.grantId);
 

@@ -1,7 +1,7 @@
 /**
- * Claims of hosted DIDs (protocol §13). Whoever registers a DID has not shown that it is theirs, so what an org registers is
- * a claim until the domain is proven: it expires, yields to proof, and a relying party decides nothing under it. The
- * operator answers for what it registers itself.
+ * Claims of hosted DIDs (protocol §13). A registration does not show that the DID belongs to the org. Therefore a
+ * registration by an org is a claim until the domain is proven: it expires, yields to a proof, and a relying party
+ * cannot decide under it. The operator answers for what it registers itself.
  */
 import { DAY_MS, type OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -11,12 +11,12 @@ import { conflict } from '../errors.ts';
 const CLAIM_DAYS = 7;
 export const CLAIM_MS = CLAIM_DAYS * DAY_MS;
 
-/** An org that registers this many DIDs at a time proves some of them, or waits. */
+/** Maximum number of unproven claims of an org. An org with that many proves some of them, or waits. */
 export const MAX_OPEN_CLAIMS = 100;
-/** How many of each kind may be made under a name that may be somebody else's. */
+/** Maximum number of records of each kind made under a claimed name, which may belong to somebody else. */
 export const MAX_MADE_UNDER_CLAIM = 1_000;
 
-/** Principal or relying party, as far as claims go. */
+/** The members of a Principal or relying party that its claim consists of. */
 export interface Claimable {
   readonly orgId: OrgId | null;
   readonly claimExpiresAtMs: number | null;
@@ -24,11 +24,11 @@ export interface Claimable {
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock'>;
 
-/** When a registration by this caller expires unless it is proven; null for one that is no claim. */
+/** When a registration by this caller expires unless it is proven; null when it is not a claim. */
 export const claimExpiryFor = ({ clock }: Pick<Deps, 'clock'>, caller: Caller): number | null =>
   caller.class === 'admin' ? null : clock.nowMs() + CLAIM_MS;
 
-/** Throws `CONFLICT` where the org has too many claims that it has not proven. */
+/** Throws `CONFLICT` when the org has too many unproven claims. */
 export const requireRoomForClaim = async ({ store }: Deps, orgId: OrgId): Promise<void> => {
   if ((await store.claims.countOpen(orgId)) >= MAX_OPEN_CLAIMS) throw noRoom();
 };

@@ -1,6 +1,6 @@
 /**
- * A registration of a DID that is taken already. A claim that is not proven yields to the operator, to whoever proves the
- * domain, and, once its time is over, to anybody; everything else that is registered stays.
+ * Registers a DID that is taken already. An unproven claim yields to the operator, to an org that proves the domain,
+ * and, after its expiry, to anybody. Every other registration stays.
  */
 import { type DidWeb, encodeBase64url, type OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -19,22 +19,22 @@ export interface Registering {
   readonly caller: Caller;
   readonly did: DidWeb;
   readonly kind: ClaimKind;
-  /** That the registration is for. */
+  /** The org that the registration is for. */
   readonly orgId: OrgId | null;
 }
 
-/** What a registration of a hosted DID begins with. */
+/** The claim with which the registration of a hosted DID begins. */
 export interface Claim {
   readonly token: string;
-  /** Null: no claim, or one that is proven already. */
+  /** Null: the registration is not a claim, or is proven already. */
   readonly expiresAtMs: number | null;
-  /** The domain publishes the token. */
+  /** True when the domain publishes the token. */
   readonly isProven: boolean;
-  /** It takes the place of any other claim, not only of one whose time is over. */
+  /** True when it replaces every other claim, not only an expired one. */
   readonly overrides: boolean;
 }
 
-/** The claim that may take the place of what is registered, if anything is. Throws `CONFLICT`. */
+/** The claim that may replace the present registration, if there is one. Throws `CONFLICT` when that one stays. */
 export const claimDid = async (
   deps: Deps,
   registering: Registering,
@@ -55,7 +55,7 @@ export const claimDid = async (
   return fresh;
 };
 
-/** The claim, proven where its domain publishes its token. */
+/** The claim; marked proven when its domain publishes its token. */
 const checked = async (deps: Deps, { caller, did }: Registering, claim: Claim): Promise<Claim> => {
   const asked = { did, domain: domainOf(did), token: claim.token };
   return (await deps.domainProver.check(asked, tenantOf(caller))) === 'proven'
@@ -69,7 +69,7 @@ const yieldsAtOnce = (
   caller: Caller,
 ): boolean => claimExpiresAtMs !== null && (caller.class === 'admin' || claimExpiresAtMs <= clock.nowMs());
 
-/** The org is told what to publish, and has the DID once it is there. */
+/** Tells the org what to publish. The org gets the DID once the domain publishes it. */
 const contest = async (deps: Deps, registering: Registering, fresh: Claim): Promise<Claim> => {
   const { did, kind, orgId } = registering;
   const { expiresAtMs } = fresh;
@@ -88,7 +88,10 @@ const contest = async (deps: Deps, registering: Registering, fresh: Claim): Prom
   );
 };
 
-/** After the registration, in its transaction: nobody contests what is no claim, and its own org no longer does. */
+/**
+ * Deletes contesting claims, in the transaction of the registration. When the registration is not a claim, all of them
+ * go; otherwise those of its own org.
+ */
 export const forgetContesting = async (
   { claims }: Pick<Repositories, 'claims'>,
   { did, kind, orgId }: Omit<Registering, 'caller'>,

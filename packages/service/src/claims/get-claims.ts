@@ -1,4 +1,4 @@
-/** What is still to be proven of a DID (protocol §13, Claims), for whoever may read what is registered under it. */
+/** The open claims of a DID (protocol §13, Claims), for a caller that may read what is registered under it. */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { mayReadPrincipal, mayReadRelyingParty } from '../access/reading.ts';
@@ -7,14 +7,17 @@ import { notFound } from '../errors.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 
-/** A claim that is open, as far as it has to be shown. */
+/** An open claim with the members that are shown. */
 export interface OpenClaim {
   readonly kind: ClaimKind;
   readonly expiresAtMs: number;
   readonly token: string;
 }
 
-/** One of each kind at most. `NOT_FOUND` where the caller may read neither. */
+/**
+ * The open claims of the DID, at most one of each kind. `NOT_FOUND` when the caller may read neither the Principal nor
+ * the relying party.
+ */
 export const getClaims = async (
   { store }: Pick<ServiceDeps, 'store'>,
   caller: Caller,
@@ -34,7 +37,7 @@ export const getClaims = async (
   ];
 };
 
-/** Empty where nothing is left to prove. */
+/** The claim as a list; empty when nothing is left to prove. */
 export const openClaim = (
   kind: ClaimKind,
   {

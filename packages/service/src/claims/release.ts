@@ -1,7 +1,7 @@
 /**
- * Letting go of a DID that was never proven: everything made under its name goes with it, its keys too. Receipts that deny
- * its Grants stay. What was proven once, or has decided, has a history and is transferred instead,
- * but for managed Principals, which stay.
+ * Releases a DID that was never proven: everything made under its name is deleted, including its keys. Receipts that
+ * deny its Grants stay. A DID that was proven once, or has decided, has a history and is transferred instead. Managed
+ * Principals are neither released nor transferred.
  */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -23,15 +23,15 @@ export interface ReleasedBy {
   readonly requestId: string | null;
 }
 
-/** `yielded`: to another registration. */
+/** `yielded`: replaced by another registration. */
 export type ReleaseReason = 'released' | 'expired' | 'yielded';
 
-/** Room for what can be made under a claim, on a slow disk. */
+/** Enough for everything that can be made under a claim, on a slow disk. */
 export const RELEASE_DEADLINE_MS = 10_000;
 
 /**
- * Lets go of a claim that is in the way of a registration, if one is. It was looked at before, so it is judged again under
- * its lock. Throws `CONFLICT` where it does not yield.
+ * Releases a claim that stands in the way of a registration, if there is one. The claim was read before, so it is
+ * judged again under its lock. Throws `CONFLICT` when it does not yield.
  */
 export const releaseForClaim = async (
   deps: Deps,
@@ -49,7 +49,7 @@ export const releaseForClaim = async (
   await release(deps, tx, kind, registered, by, 'yielded');
 };
 
-/** The operator lets go of a DID. `CONFLICT` for what was proven once, is hosted here, or decides. */
+/** The operator releases a DID. `CONFLICT` when it was proven once, is hosted by the service, or decides. */
 export const releaseDid = (deps: Deps, kind: ClaimKind, did: DidWeb, by: ReleasedBy): Promise<void> =>
   deps.store.transaction(
     async (tx) => {
@@ -66,7 +66,7 @@ const insteadOfRelease = (registered: PrincipalRecord | RelyingPartyRecord): str
     ? 'it stays registered. Compromise its keys to end what it may do'
     : 'transfer it instead';
 
-/** Lets go of a claim whose time is over. False: it is proven, or gone, by now. */
+/** Releases an expired claim. False when the claim has been proven or removed meanwhile. */
 export const expireClaim = (deps: Deps, kind: ClaimKind, did: DidWeb): Promise<boolean> =>
   deps.store.transaction(
     async (tx) => {
@@ -84,7 +84,10 @@ export const NAMES: Readonly<Record<ClaimKind, string>> = {
   relying_party: 'relying party',
 };
 
-/** What a Principal waits for is not what the relying party of the same DID does: they can belong to different customers. */
+/**
+ * The exclusive key of a registration. The Principal and the relying party of one DID have different keys, so that they
+ * do not wait for each other: they can belong to different customers.
+ */
 export const exclusiveKeyOf = (kind: ClaimKind, did: string): string =>
   kind === 'principal' ? did : exclusiveKeyOfRelyingParty(did);
 
@@ -95,7 +98,10 @@ const findForUpdate = (
 ): Promise<PrincipalRecord | RelyingPartyRecord | null> =>
   kind === 'principal' ? tx.principals.findForUpdate(did) : tx.relyingParties.findForUpdate(did);
 
-/** A Principal that never proved its domain has had no ALLOW; a relying party under an open claim has decided nothing. */
+/**
+ * True for a hosted Principal that never proved its domain, which has had no ALLOW, and for a relying party under an
+ * open claim, which has decided nothing.
+ */
 export const isReleasable = (registered: PrincipalRecord | RelyingPartyRecord): boolean =>
   'lastProvenMs' in registered
     ? registered.kind === 'hosted' && registered.lastProvenMs === null
@@ -116,7 +122,7 @@ const release = async (
     target: did,
     requestId,
   } as const;
-  // Neither of two orgs learns which the other is; the operator finds that by the request.
+  // Neither org learns which the other is. The operator finds both events by the request id.
   const isOfAnother = caller.class === 'org' && caller.subject !== orgId;
   const details = { claim, org_id: orgId };
   await tx.audit.insert(auditEvent(deps, isOfAnother ? SYSTEM : caller, { ...audited, orgId, details }));

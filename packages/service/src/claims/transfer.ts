@@ -1,9 +1,13 @@
 /**
- * The operator gives a DID to another org, with all its history: after a domain has changed hands, or to settle whose
- * it is. Every API key of it is revoked, so nobody acts for it but the keys that its new org issues, and what it was
- * asked to approve expires. A hosted Principal proves its domain anew, by another token; until then its Grants are
- * denied, as of a revocation (protocol §9). A managed Principal stays in its org: its signing keys are those that it was
- * registered with, so the former holder would go on signing for it and the later one never could.
+ * The operator gives a DID to another org, with all its history: after a domain has changed hands, or to settle to whom
+ * the DID belongs.
+ *
+ * - All API keys of the DID are revoked, so only keys that the new org issues act for it.
+ * - Requests that wait for its approval expire.
+ * - A hosted Principal must prove its domain again, with a new token. Until then its Grants are denied, as after a
+ *   revocation (protocol §9).
+ * - A managed Principal stays in its org. Its signing keys are those of its registration, so the former holder could go
+ *   on signing for it and the new one never could.
  */
 import { type DidWeb, encodeBase64url, type OrgId } from '@svc/protocol';
 import type { AdminCaller } from '../access/caller.ts';
@@ -20,14 +24,14 @@ export interface Transfer {
   readonly caller: AdminCaller | SystemActor;
   readonly did: DidWeb;
   readonly kind: ClaimKind;
-  /** Null: it is in no org then. */
+  /** Null: the DID belongs to no org afterwards. */
   readonly toOrgId: OrgId | null;
   readonly requestId: string;
 }
 
 /**
- * `CONFLICT` for a managed Principal, and for a relying party with decisions. `SERVICE_UNAVAILABLE`: a decision under way
- * was not over within 2 s (for a relying party: any decision, within 0.2 s for each of three days), and nothing is
+ * `CONFLICT` for a managed Principal, and for a relying party with decisions. `SERVICE_UNAVAILABLE`: a decision under
+ * way did not end within 2 s (for a relying party: any decision, within 0.2 s for each of three days). Then nothing is
  * transferred; repeat the call.
  */
 export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promise<void> => {
@@ -37,17 +41,19 @@ export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promis
   if (kind === 'principal' && isRepeated(transfer)) await compromiseManagedKeys(deps, transfer);
   await deps.store.transaction(
     (tx) => (kind === 'principal' ? movePrincipal(deps, tx, transfer) : moveRelyingParty(deps, tx, transfer)),
-    // A Principal's waits for decisions under way, on connections that no revocation needs.
+    // The transfer of a Principal waits for decisions under way, so it does not use the connections kept for
+    // revocations.
     { ...(kind === 'relying_party' && { lane: 'urgent' }), exclusiveKey: exclusiveKeyOf(kind, did) },
   );
 };
 
-/** By a restore, of a transfer that was recorded before. Versions up to 0.3.0 transferred managed Principals too. */
+/** True when a restore repeats a recorded transfer. Versions up to 0.3.0 transferred managed Principals too. */
 const isRepeated = ({ caller }: Transfer): boolean => caller.class === 'system';
 
 /**
- * Marks all keys of a managed Principal compromised before it is moved, so that a repeat after a failure finds what is left
- * to do. One that is in no org keeps them: a restore cannot tell a transfer of it from its joining an org as itself.
+ * Marks all keys of a managed Principal compromised before the Principal is moved, so that a repeat after a failure
+ * finds what is left to do. A Principal in no org keeps its keys: a restore cannot tell a transfer of it from the same
+ * customer joining an org.
  */
 const compromiseManagedKeys = async (
   deps: ServiceDeps,
@@ -60,8 +66,8 @@ const compromiseManagedKeys = async (
 
 const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {
   const { did, kind, toOrgId } = transfer;
-  // What is decided for the former holder is stored and dated before the transfer is audited, and what is decided after it
-  // has seen it: the later holder reads the one, and hears of it, and not the other.
+  // Decisions for the former holder are stored and dated before the transfer is audited; every later decision reads the
+  // transfer. So the new holder reads the later decisions and gets their events, and does not read the earlier ones.
   await tx.principals.holdDecisions(did);
   const principal = await tx.principals.findForUpdate(did);
   if (principal === null) throw notFound(`No ${NAMES.principal} ${did}.`);
@@ -80,7 +86,10 @@ const staysInItsOrg = (did: DidWeb) =>
       '(POST /keys/{kid}/compromise), or revoke its Grants.',
   );
 
-/** One with decisions stays: they count for the org that it was in, or are those of the customer whose it was. */
+/**
+ * Moves a relying party without decisions. One with decisions stays: they count for its org, or belong to the customer
+ * that had it.
+ */
 const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {
   const { did, kind, toOrgId } = transfer;
   const relyingParty = await tx.relyingParties.findForUpdate(did);
@@ -89,13 +98,16 @@ const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: T
   await tx.relyingParties.transfer(did, toOrgId);
   await tx.claims.forgetContesting({ did, kind });
   await endKeys(deps, tx, transfer, relyingParty.orgId);
-  // Last: what may be waited for above is not waited for while no decision of anybody is stored.
+  // This is last: it keeps all decisions of all tenants from being stored, so nothing may wait after it.
   if (!isRepeated(transfer) || relyingParty.orgId !== null)
     await assertUndecided(tx, did, relyingParty.orgId);
   logHandOver(deps, 'relying_party', relyingParty, toOrgId);
 };
 
-/** The holder of its keys reads its decisions and reports their outcomes, those of before too. */
+/**
+ * Throws `CONFLICT` when the relying party has decided: the holder of its keys reads all its decisions and reports
+ * their outcomes, also those from before the transfer.
+ */
 const assertUndecided = async (tx: Repositories, did: DidWeb, orgId: OrgId | null): Promise<void> => {
   if (!(await tx.usage.hasDecided(did))) return;
   if (orgId !== null) throw conflict(`${did} has decisions that count for its org ${orgId}: it stays there.`);
@@ -105,7 +117,7 @@ const assertUndecided = async (tx: Repositories, did: DidWeb, orgId: OrgId | nul
   );
 };
 
-/** Both orgs see it, the one that had it and the one that has it now, and neither which the other is. */
+/** Revokes the API keys and audits the transfer for both orgs. Neither event names the other org. */
 const endKeys = async (
   deps: ServiceDeps,
   tx: Repositories,
@@ -113,8 +125,8 @@ const endKeys = async (
   fromOrgId: OrgId | null,
 ): Promise<void> => {
   await tx.apiKeys.revokeAll(did, kind === 'principal' ? 'principal' : 'rp');
-  // Its row ends what the former holder hears and was asked to approve (0062-beside-older-nodes): after the keys, as whoever
-  // answers a request takes them, so that nobody waits for the other.
+  // The audit row ends the former holder's events and requests for approval (0062-beside-older-nodes). It comes after
+  // the keys, in the order in which an answer to a request locks them, so that the two cannot deadlock.
   const action = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
   for (const [orgId, side] of [
     [fromOrgId, 'from_org'],

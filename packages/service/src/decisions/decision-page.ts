@@ -1,5 +1,5 @@
 /**
- * Which decisions one page holds (interface §GET /decisions, §GET /decisions/export). The cursor holds a receipt id.
+ * Finds the decisions of one page (interface §GET /decisions, §GET /decisions/export). The cursor holds a receipt id.
  */
 import {
   type ApiKeyId,
@@ -25,7 +25,7 @@ export interface DecisionQuery {
   readonly decision?: 'ALLOW' | 'DENY' | undefined;
   readonly reason?: ReasonCode | undefined;
   readonly principal?: DidWeb | undefined;
-  /** Whose own decisions they are, in place of a relying party's. */
+  /** The Principal whose own decisions are listed, in place of a relying party's. */
   readonly ownerDid?: DidWeb | undefined;
   readonly grant_id?: GrantId | undefined;
   readonly rp?: DidWeb | undefined;
@@ -35,8 +35,8 @@ export interface DecisionQuery {
 }
 
 /**
- * One page of what `list` finds, by descending receipt id; with fewer rows than there are, none even, where its time
- * was over.
+ * One page of what `list` finds, by descending receipt id. When `list` runs out of time, the page has fewer rows than
+ * exist, perhaps none, and its cursor goes on from there.
  */
 export const findPage = async <Item>(
   deps: Deps,

@@ -1,8 +1,8 @@
 /**
- * Exporting decisions (interface §GET /decisions/export). The ids of the page are found first, so that how many rows
- * there are and where the next page begins is known before the first of them. The rows are then read a few at a time,
- * each time as its reader asks for more: memory stays flat, no connection is held in between, and a reader that goes
- * away ends the work.
+ * Exports decisions (interface §GET /decisions/export). The ids of the page are found first, so the number of rows and
+ * the start of the next page are known before the first row is sent. The rows are then read a few at a time, whenever
+ * the reader asks for more: memory stays flat, no connection is held in between, and a reader that disconnects ends the
+ * work.
  */
 import type { ReceiptId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -17,14 +17,17 @@ type Deps = Pick<ServiceDeps, 'store'>;
 
 export interface ExportedDecision {
   readonly decision: DecisionExportRecord;
-  /** Its outcome ledger, the oldest first. */
+  /** The outcome records of the decision, the oldest first. */
   readonly outcomes: readonly OutcomeRecord[];
 }
 
 export interface DecisionExport {
   readonly rowCount: number;
   readonly nextCursor: string | null;
-  /** All rows, some at a time, newest first. Rejects where they cannot all be read: what came before is no export. */
+  /**
+   * All rows in batches, newest first. Rejects when not all of them can be read; then the rows before are not an
+   * export.
+   */
   readonly batches: AsyncIterable<readonly ExportedDecision[]>;
 }
 
@@ -44,12 +47,12 @@ export const exportDecisions = async (
   return { rowCount: items.length, nextCursor, batches: readBatches(deps, caller, items, form) };
 };
 
-/** Some 0.5 MB: few enough to make into text while others are served. */
+/** About 0.5 MB: small enough to serialize without delaying other requests. */
 const BATCH_ROWS = 128;
-/** One Receipt alone may have more. */
+/** A single Receipt may have more. */
 const BATCH_OUTCOME_CHARS = 1_000_000;
 
-/** Rows lie apart on the disk and reading them is mostly waiting. */
+/** Batches read at once: the rows are scattered on the disk, so reading them is mostly waiting. */
 const BATCHES_AT_ONCE = 2;
 
 /** The key is looked up again before each batch: a reader may take minutes, and a revocation takes effect at once. */
@@ -95,7 +98,7 @@ const readBatch = async (
   return rows;
 };
 
-/** In order; each part of a bearable size, with its outcomes. */
+/** Splits the rows, in order, into parts whose outcomes are of limited size. */
 const splitRows = (rows: readonly DecisionExportRecord[]): DecisionExportRecord[][] => {
   const parts: DecisionExportRecord[][] = [];
   let chars = Number.POSITIVE_INFINITY;

@@ -1,4 +1,7 @@
-/** One decision as it was signed, and what became of it (interface §Decision). A foreign decision answers like an absent one. */
+/**
+ * One decision as it was signed, with its outcome records (interface §Decision). A decision of another relying party is
+ * answered like an absent one.
+ */
 import type { DidWeb, ReceiptId } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
 import type { Caller } from '../access/caller.ts';
@@ -8,11 +11,11 @@ import { internal, notFound } from '../errors.ts';
 import type { OutcomeRecord } from '../ports/outcomes.ts';
 
 export interface RecordedDecision {
-  /** The Receipt as JSON text, byte for byte what `/verify` answered. */
+  /** The Receipt as JSON text, byte for byte as `/verify` answered it. */
   readonly receiptText: string;
-  /** The compact JWS in it. */
+  /** The compact JWS in the Receipt. */
   readonly jws: string;
-  /** Its outcome ledger, the oldest first. */
+  /** The outcome records of the decision, the oldest first. */
   readonly outcomes: readonly OutcomeRecord[];
 }
 

@@ -1,4 +1,4 @@
-/** Listing decisions (interface §GET /decisions), newest first. */
+/** Lists decisions (interface §GET /decisions), newest first. */
 import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { Page } from '../paging/page.ts';

@@ -1,7 +1,7 @@
 /**
- * The activity on a Principal's own Grants (protocol §13): its decisions of a period by Agent, by Grant or by relying
- * party. There are no stored sums by these, which would make each decision dearer: the newest decisions are
- * read as a list reads them, cold days too.
+ * The activity on a Principal's own Grants (protocol §13): its decisions in a period, grouped by Agent, Grant or
+ * relying party. No such sums are stored, since they would make each decision more expensive. The newest decisions are
+ * read instead, as a list reads them, from cold days too.
  */
 import type { DidKey, DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -11,7 +11,7 @@ import type { ActRecord, DecisionListFilter } from '../ports/decisions.ts';
 import { getOrMake, Tally } from '../usage/counts.ts';
 import { parseRange, type Range, type RangeQuery } from '../usage/range.ts';
 
-/** As many as a page of an export has. */
+/** Maximum number of decisions counted: as many as a page of an export has. */
 const MAX_COUNTED = 5_000;
 const MAX_GROUPS = 200;
 
@@ -22,12 +22,12 @@ export interface ActivityQuery extends RangeQuery {
 }
 
 class ActivityGroup extends Tally {
-  /** Currency → minor units that were allowed. */
+  /** Currency → minor units allowed. */
   readonly amounts = new Map<string, number>();
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = 0;
 
-  /** By Grant: whom it names. */
+  /** The Agent that the Grant names, when the groups are by Grant. */
   agent: DidKey | null = null;
 
   constructor(readonly subject: string | null) {
@@ -47,7 +47,7 @@ class ActivityGroup extends Tally {
 export interface Activity extends Range {
   readonly by: ActivityQuery['by'];
   readonly counted: number;
-  /** False: the period has more than were counted, all of them older. */
+  /** False: the period has more decisions than were counted; all of those are older. */
   readonly isComplete: boolean;
   readonly groupCount: number;
   /** The largest groups. */
@@ -70,7 +70,7 @@ export const getOwnActivity = async (
   return { ...range, by, ...count, groupCount: groups.length, groups: shown };
 };
 
-/** The rows are not held beyond it. */
+/** A function of its own, so that the rows are not held in memory after it. */
 const countActs = async (
   { store }: Pick<ServiceDeps, 'store'>,
   filter: DecisionListFilter,
@@ -88,8 +88,9 @@ const countActs = async (
 };
 
 /**
- * By Grant: the Agent that it was allocated to, where it is this Principal's. A decision has the Agent of its Proof, who may be
- * anybody where it was denied, and a Grant may have been signed under the id of somebody else's.
+ * Sets the Agent of each Grant's group: the Agent that the Grant was allocated to, if it is this Principal's Grant. It
+ * is not taken from the decisions: the Agent of a decision is that of its Proof, which in a denial may be anybody's,
+ * and a Grant may have been signed under the id of another Principal's Grant.
  */
 const nameAgents = async (
   { store }: Pick<ServiceDeps, 'store'>,
@@ -102,7 +103,7 @@ const nameAgents = async (
   for (const group of groups) group.agent = agents.get(group.subject ?? '') ?? null;
 };
 
-/** The largest first, of those as large the latest. */
+/** The groups, the largest first; among equally large ones, the one with the latest decision first. */
 const groupBy = (rows: readonly ActRecord[], by: ActivityQuery['by']): ActivityGroup[] => {
   const groups = new Map<string | null, ActivityGroup>();
   for (const row of rows) {

@@ -1,6 +1,7 @@
 /**
- * What was decided about a Principal's own Grants, for it and its org (protocol §13): as relying parties read theirs,
- * without what is between a relying party and its own books: which of its keys asked, and the words of its reports.
+ * The decisions about a Principal's own Grants, for it and its org (protocol §13). They are shown as to relying
+ * parties, without the relying party's internal data: which of its keys asked, and the free texts of its outcome
+ * reports.
  */
 import { type DidWeb, isJsonObject, parseStrictJson, type ReceiptId } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
@@ -67,7 +68,10 @@ export const getOwnDecision = async (
   return { receiptText: text, jws: receipt.jws, outcomes: outcomes.map(withoutWords) };
 };
 
-/** A Receipt has a Principal where P3 is true, and only there (protocol §8). */
+/**
+ * True when the Receipt is about a Grant of this Principal and not older than `sinceMs`. A Receipt names a Principal
+ * where P3 is true, and only there (protocol §8).
+ */
 const isHeldBy = (did: DidWeb, sinceMs: number, text: string): boolean => {
   const json = parseStrictJson(text);
   if (!json.ok || !isJsonObject(json.value)) return false;

@@ -1,4 +1,4 @@
-/** What this deployment does with entitlements (protocol §14, `SVC_ENTITLEMENTS`, `SVC_COMP_ORGS`). */
+/** How this deployment applies entitlements (protocol §14, `SVC_ENTITLEMENTS`, `SVC_COMP_ORGS`). */
 import type { OrgId } from '@svc/protocol';
 
 export interface EntitlementPolicy {

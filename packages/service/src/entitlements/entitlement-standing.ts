@@ -1,6 +1,6 @@
 /**
- * What an org's entitlement says of a production check at an instant (interface §Entitlement, `effective`). The commit
- * of decisions judges by the same rules, under the org's lock.
+ * Whether an org's entitlement allows a production check at an instant (interface §Entitlement, `effective`). The
+ * commit of decisions applies the same rules, under the org's lock.
  */
 import { formatTimestamp } from '@svc/protocol';
 import type { EntitlementRecord } from '../ports/entitlements.ts';

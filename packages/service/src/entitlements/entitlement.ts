@@ -1,4 +1,4 @@
-/** Reading and pushing an org's entitlement (interface §Entitlement), for the operator and the console. */
+/** Reads and stores an org's entitlement (interface §Entitlement), for the operator and the console. */
 import type { OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { invalidRequest, notFound } from '../errors.ts';
@@ -16,7 +16,7 @@ export interface EntitlementView {
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'entitlements' | 'log'>;
 
-/** How far the console's clock may be ahead (interface §Limits). */
+/** Maximum time by which the console's clock may be ahead (interface §Limits). */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 /** `NOT_FOUND` when there is no such org. */
@@ -30,8 +30,8 @@ export const getEntitlement = async (deps: Deps, orgId: OrgId): Promise<Entitlem
 };
 
 /**
- * Stores the push unless a newer one is stored, and answers what is stored then. `INVALID_REQUEST` when `asOfMs` is too
- * far ahead, `NOT_FOUND` when there is no such org.
+ * Stores the push unless a newer one is stored, and returns what is stored afterwards. `INVALID_REQUEST` when `asOfMs`
+ * is too far ahead, `NOT_FOUND` when there is no such org.
  */
 export const putEntitlement = async (
   deps: Deps,

@@ -1,4 +1,4 @@
-/** One attempt to deliver one event, and what follows from its answer. */
+/** Makes one attempt to deliver one event, and acts on its answer. */
 
 import { parseRetryAfter } from '@svc/codec';
 import { messageOf } from '../lib/message-of.ts';
@@ -15,7 +15,7 @@ export interface DeliveryDeps {
   readonly eventDeliveries: Pick<EventDeliveryRepository, 'noteOutcome' | 'release' | 'disableFailing'>;
   readonly webhooks: WebhookPort;
   readonly secrets: WebhookSecrets;
-  /** Subscriptions of which it was logged that one of their secrets is of a root that is gone. */
+  /** Subscriptions for which it has been logged that the root of one of their secrets is missing. */
   readonly rootMissing: Set<string>;
   readonly identity: Pick<ServiceIdentity, 'baseUrl'> & {
     readonly did: string;
@@ -27,7 +27,7 @@ export interface DeliveryDeps {
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-/** After each attempt but the last, in seconds: 72 hours in all. */
+/** Wait after each attempt but the last, in seconds; 72 hours in all. */
 export const RETRY_SECONDS = [
   5,
   5 * MINUTE,
@@ -39,16 +39,17 @@ export const RETRY_SECONDS = [
   20 * HOUR,
   20 * HOUR + 24 * MINUTE,
 ] as const;
-/** Each wait is shorter by up to this part, so that what failed together does not come together again. */
+/** Each wait is shortened by up to this fraction, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 const AFTER_NO_SIGNATURE_SECONDS = 30;
 
-/** `rejected`: answered with another status than success. `unanswered`: not connected to, or no answer in time. */
+/** `rejected`: answered with a status other than success. `unanswered`: no connection, or no answer in time. */
 export type AttemptOutcome = 'delivered' | 'rejected' | 'unanswered' | 'not_signed';
 
 /**
- * Rejects with `StoreError`, and with what kept `webhooks` from asking at all, such as a system call that was refused. That says
- * nothing of the endpoint, so it counts as no attempt: the delivery is taken again once its lease is over.
+ * Makes one attempt. Rejects with `StoreError`, and with errors that kept `webhooks` from sending at all, such as a
+ * refused system call. Those say nothing about the endpoint, so they do not count as an attempt: the delivery is taken
+ * again when its lease is over.
  */
 export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Promise<AttemptOutcome> => {
   const { eventDeliveries, webhooks, log } = deps;
@@ -75,8 +76,8 @@ export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Prom
 };
 
 /**
- * Disables at most `limit` of the endpoints that have failed for days, also where nothing is to be sent to
- * them. Answers for each stream that is pushed how its receiver is told, which takes as long as an attempt.
+ * Disables at most `limit` of the endpoints that have failed for days, also those for which no event waits. Returns for
+ * each pushed stream a function that tells its receiver; that takes as long as an attempt.
  */
 export const disableFailing = async (
   deps: DeliveryDeps,
@@ -93,7 +94,10 @@ export const disableFailing = async (
   );
 };
 
-/** `missing`: what signs is away; receivers that check `v1a` would refuse the rest. */
+/**
+ * The signed webhook. `missing`: no secret can be derived, or the signer is unavailable. Without `v1a` nothing is sent,
+ * because receivers that check it would refuse the message.
+ */
 const sign = async (
   { secrets, rootMissing, identity, clock, log }: DeliveryDeps,
   delivery: TakenDelivery,
@@ -120,7 +124,7 @@ const sign = async (
 };
 
 const GONE = 410;
-/** Too Many Requests, Service Unavailable: with these a host may say when to come again. */
+/** Too Many Requests and Service Unavailable: with these a host may say when to retry. */
 const COME_AGAIN: readonly number[] = [429, 503];
 
 const BAD_REQUEST = 400;
@@ -147,7 +151,7 @@ const outcomeOf = (
   };
 };
 
-/** No longer than the longest wait between attempts. */
+/** The wait that the answer asks for, in seconds; 0 for none. It is at most the longest wait between attempts. */
 const waitAskedFor = (answer: PostAnswer, nowMs: number): number => {
   if (!('status' in answer) || !COME_AGAIN.includes(answer.status)) return 0;
   return Math.min(parseRetryAfter(answer.retryAfter, nowMs) ?? 0, Math.max(...RETRY_SECONDS));

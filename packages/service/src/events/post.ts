@@ -1,11 +1,11 @@
-/** A POST to an endpoint, of whatever kind, and its answer. */
+/** A POST to an endpoint, for a webhook or a push, and its answer. */
 
-/** What came of a POST: a status, or why there is none. Never rejects for what the other side does. */
+/** The result of a POST: a status, or why there is none. `post` never rejects for what the other side does. */
 export type PostAnswer =
   | {
       readonly status: number;
       readonly retryAfter: string | null;
-      /** The body of a 400, where it was to be read; else empty. */
+      /** The body of a 400 if `errorBytes` is above 0; else empty. */
       readonly error: string;
     }
   | { readonly problem: string };
@@ -15,7 +15,7 @@ export interface PostRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType: string;
-  /** How many bytes of a 400's body are read; 0: none. */
+  /** Maximum number of bytes read of the body of a 400; 0: none. */
   readonly errorBytes: number;
 }
 
@@ -26,19 +26,19 @@ export interface WebhookPort {
 export interface Refusal {
   /** For people: what the receiver says. */
   readonly problem: string;
-  /** It says so of what was sent, whenever that is sent again. */
+  /** True when the receiver would refuse the same content each time. */
   readonly isFinal: boolean;
 }
 
-/** What is sent, and how its answer is read. */
+/** A request to send, and how its answer is read. */
 export interface Prepared {
   readonly request: PostRequest;
   readonly isTaken: (status: number) => boolean;
-  /** For people: which status that is. */
+  /** For people: the statuses that `isTaken` accepts. */
   readonly expected: string;
-  /** What the body of a 400 says. Null: nothing of its own. */
+  /** What the body of a 400 says; null when it gives no reason that can be read. */
   readonly refusalIn: (error: string) => Refusal | null;
 }
 
-/** An endpoint that has taken nothing for so long is asked nothing more. */
+/** An endpoint that has accepted nothing for this many days is disabled. */
 export const DISABLED_AFTER_DAYS = 5;

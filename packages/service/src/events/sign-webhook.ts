@@ -1,4 +1,7 @@
-/** What is sent to an endpoint: the body, and the headers of Standard Webhooks 1.0.0 with its signatures. */
+/**
+ * Builds what is sent to a webhook endpoint: the body, and the headers of Standard Webhooks 1.0.0 with their
+ * signatures.
+ */
 import { createHmac } from 'node:crypto';
 import type { Signer } from '@svc/protocol';
 import { formatTimestamp } from '@svc/protocol';
@@ -10,7 +13,7 @@ export interface SignedWebhook {
   readonly headers: Readonly<Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>>;
 }
 
-/** The payload. `subscription_id` is signed with it: what was sent to one endpoint is no event for another. */
+/** The payload. The signature covers `subscription_id`, so an event sent to one endpoint is not valid at another. */
 export const webhookBody = ({
   type,
   occurredAtMs,
@@ -20,8 +23,8 @@ export const webhookBody = ({
   `{"type":${JSON.stringify(type)},"timestamp":"${formatTimestamp(occurredAtMs)}","subscription_id":${JSON.stringify(subscriptionId)},"data":${data}}`;
 
 /**
- * Signs with each secret (`v1`, HMAC-SHA256) and with a key of the service (`v1a`, Ed25519). `id` has no full stop in it.
- * Rejects as the signer does.
+ * Signs with each secret (`v1`, HMAC-SHA256) and with a key of the service (`v1a`, Ed25519). `id` must contain no full
+ * stop. Rejects as the signer does.
  */
 export const signWebhook = async (
   { id, atSeconds, body }: { readonly id: string; readonly atSeconds: number; readonly body: string },

@@ -1,4 +1,7 @@
-/** Subscriptions of a caller's subject: to make, read, test, rotate, disable, enable, delete and replay (protocol §15). */
+/**
+ * Webhook subscriptions of a caller's subject: create, read, test, rotate, disable, enable, delete and replay (protocol
+ * §15).
+ */
 import { encodeUlid } from '@svc/protocol';
 import { type OrgCaller, orgOfCaller, type PrincipalCaller, type RpCaller } from '../access/caller.ts';
 import { lockLiveKey } from '../access/live-key.ts';
@@ -23,19 +26,19 @@ export interface NewSubscription {
 
 export interface WithSecret {
   readonly subscription: EventSubscriptionRecord;
-  /** It leaves once, in the answer that makes it. */
+  /** Only the answer that makes the secret contains it. */
   readonly secret: string;
 }
 
 const SUBSCRIPTIONS_EACH = 10;
-/** Pings of one subscription: each is a row that is kept for 30 days. */
+/** Maximum number of pings of one subscription: each is a row that is kept for 30 days. */
 const PINGS_PER_HOUR = 30;
-/** Replays of one subscription: each may send 30 days again. */
+/** Maximum number of replays of one subscription: each may send the events of 30 days again. */
 const REPLAYS_PER_HOUR = 10;
-/** For how long the former secret signs beside the new one. */
+/** How long the former secret signs beside the new one. */
 const OVERLAP_HOURS = 24;
 
-/** `INVALID_REQUEST` for an URL that would not be asked, and beyond ten of one subject. */
+/** `INVALID_REQUEST` for a URL that events are not sent to, and beyond ten subscriptions of one subject. */
 export const createSubscription = (
   deps: ServiceDeps,
   caller: Subscriber,
@@ -61,7 +64,10 @@ export const createSubscription = (
   });
 };
 
-/** The URL in its normal form. `member`: what the message names. Throws 400 for one that would not be asked. */
+/**
+ * The URL in its normal form. `member`: the request member that the message names. Throws 400 for a URL that events are
+ * not sent to.
+ */
 export const parseSendable = (
   { identity, mappedHosts, findUrlRefusal }: Pick<ServiceDeps, 'identity' | 'mappedHosts' | 'findUrlRefusal'>,
   text: string,
@@ -80,7 +86,10 @@ export const listSubscriptions = (
   caller: Subscriber,
 ): Promise<readonly EventSubscriptionRecord[]> => store.eventSubscriptions.list(audienceOf(caller));
 
-/** Answers the id of the event. `RATE_LIMITED` beyond 30 in an hour, `CONFLICT` while it is disabled. */
+/**
+ * Sends a test event and returns its id. `RATE_LIMITED` beyond 30 in an hour, `CONFLICT` while the subscription is
+ * disabled.
+ */
 export const pingSubscription = (deps: ServiceDeps, caller: Subscriber, id: string): Promise<string> =>
   deps.store.transaction(async (tx) => {
     await lockLiveKey(tx, caller);
@@ -159,7 +168,10 @@ export const listDeliveries = async (
 
 export type ReplayFrom = { readonly sinceMs: number } | { readonly eventId: string };
 
-/** `NOT_FOUND` for an event that the subscription was not told of, or that is forgotten; `RATE_LIMITED` beyond ten in an hour. */
+/**
+ * Sends events again, from one event or time on. `NOT_FOUND` for an event that this subscription did not get, or that
+ * has been deleted; `RATE_LIMITED` beyond ten replays in an hour.
+ */
 export const replayEvents = (
   deps: ServiceDeps,
   caller: Subscriber,
@@ -199,7 +211,7 @@ const findOwn = async (
   return found;
 };
 
-/** `isDone` false: it was so before, so nothing is recorded. */
+/** `isDone` false: nothing changed, so nothing is audited. */
 interface Change<Result> {
   readonly isDone: boolean;
   readonly result: Result;
@@ -221,7 +233,7 @@ const change = <Result>(
     return result;
   });
 
-/** In the transaction of what was done. */
+/** Writes the audit event of a change, in the transaction of the change. */
 export const auditSubscriber = (
   deps: ServiceDeps,
   tx: Repositories,

@@ -1,6 +1,7 @@
 /**
- * Relying parties that have verified a Grant hear of its revocation (protocol §15). Who they are is looked up in short
- * steps, and Principals take turns: one whose relying parties take long to find keeps those of no other.
+ * Sends the revocation of a Grant to the relying parties that have verified it (protocol §15). They are looked up in
+ * short steps, and Principals take turns: a Principal whose relying parties take long to find does not delay those of
+ * another.
  */
 import type { RevocationNoticeRepository } from '../ports/revocation-notices.ts';
 
@@ -12,14 +13,14 @@ export class VerifierTurns {
 
   constructor(private readonly notices: RevocationNoticeRepository) {}
 
-  /** Whose turn it is, or was the last. */
+  /** The Principal whose turn it is, or was last. */
   get principal(): string | null {
     return this.whose;
   }
 
   /**
-   * One step of whoever is next. False: nobody is, or somebody else is at it. Where it rejects, its turn has passed all
-   * the same.
+   * Does one step for the next Principal. False: there is none, or another process is at work. When the step rejects,
+   * the Principal's turn has passed all the same.
    */
   async tellNext(): Promise<boolean> {
     this.whose = await this.notices.nextToTell(this.whose);

@@ -99,8 +99,8 @@ interface Recorded {
 
 /**
  * Records the revocations. No row is locked while the lists are signed. When another node has changed a list meanwhile,
- * the lists are signed again under lock. The same path confirms Grants that were revoked before: their revocation must
- * be as durable as a new one.
+ * the lists are signed again under lock. When all Grants had been revoked before, they are read again in that
+ * transaction: it commits only when what it read is durable.
  */
 const recordRevocations = async (
   deps: ServiceDeps,

@@ -5,9 +5,9 @@ import { invalidRequest } from '../errors.ts';
 import type { Repositories } from '../ports/store.ts';
 
 /**
- * Throws `INVALID_REQUEST` where the org has as many members as it may: each brings keys, limits and status lists of its own.
- * Until the end of the transaction nobody else registers one for it. Null: whoever is in no org was registered by the
- * operator.
+ * Throws `INVALID_REQUEST` when the org has as many members as it may: each member has its own keys, limits and status
+ * lists. Until the end of the transaction no other member can be registered for the org. Null: a member of no org,
+ * which the operator registers.
  */
 export const requireRoomForMember = async (
   { maxMembers }: Pick<ServiceDeps, 'maxMembers'>,

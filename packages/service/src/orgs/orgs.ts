@@ -1,4 +1,4 @@
-/** Orgs and their membership (interface §Org). A foreign org answers like an absent one. */
+/** Orgs and their members (interface §Org). Another caller's org is answered like an absent one. */
 import { type DidWeb, encodeUlid, type OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { mayReadOrg } from '../access/reading.ts';
@@ -31,7 +31,7 @@ export const createOrg = async (
   }
 };
 
-/** The org if the caller may see it: the operator any, an org key its own. */
+/** The org, if the caller may see it: the operator sees every org, an org key its own. */
 export const getOrg = async (
   { store }: Pick<ServiceDeps, 'store'>,
   caller: Caller,
@@ -52,13 +52,14 @@ export const listMembers = async (
 
 export interface NewMember {
   readonly did: DidWeb;
-  /** Needed of a DID that is both, unless one of them is in the org. */
+  /** Required for a DID that is both, unless one of them is in the org already. */
   readonly kind?: MemberKind | undefined;
 }
 
 /**
- * Puts the Principal or relying party into the org; harmless when it is there already. `CONFLICT` when it is in another
- * org, and where the DID is both and neither the call nor the org says which is meant: they can belong to two customers.
+ * Puts the Principal or relying party into the org; no effect when it is in the org already. `CONFLICT` when it is in
+ * another org. `CONFLICT` also when the DID is both and neither the call nor the org tells which is meant, because they
+ * can belong to two customers.
  */
 export const addMember = async (
   deps: Pick<ServiceDeps, 'store'>,
@@ -74,7 +75,8 @@ export const addMember = async (
   }: Pick<Repositories, 'principals' | 'relyingParties'>) =>
     meant === 'principal' ? principals : relyingParties;
   if (await repositoryOf(deps.store).setOrg(did, orgId)) return meant;
-  // It was absent or in an org. What a transfer has made of it since is what is answered, once that lasts.
+  // It was absent, or in an org already. It is read again in a transaction, in case a transfer has moved it since; the
+  // answer is given when what was read is durable.
   return deps.store.transaction(async (tx) => {
     const found = await repositoryOf(tx).find(did);
     if (found === null) throw notFound(`No ${NAMES[meant]} ${did}.`);
@@ -83,7 +85,10 @@ export const addMember = async (
   });
 };
 
-/** A repeat means what the call before it has put into the org, whatever else has that DID by now. */
+/**
+ * Which of the two the call means. A repeated call means the one that the first call put into the org, whatever else
+ * has that DID by now.
+ */
 const findMeant = async (
   { store }: Pick<ServiceDeps, 'store'>,
   orgId: OrgId,

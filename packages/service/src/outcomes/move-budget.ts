@@ -1,6 +1,7 @@
 /**
- * What an outcome record does to the budget that its Receipt consumed (interface §Outcome attestations, protocol §11): the
- * first `cancelled` gives it back, and a correction of that one takes it again, of whatever type it is. Each happens once.
+ * How an outcome record changes the budget that its Receipt consumed (interface §Outcome attestations, protocol §11).
+ * The first `cancelled` record gives the budget back. A correction of that record, of whatever type, takes it again.
+ * Each happens once.
  */
 import { type ReceiptId, restoreOf, reversalOf } from '@svc/protocol';
 import type { ReceiptConsumption } from '../ports/consumption.ts';
@@ -14,8 +15,9 @@ interface Reported {
 }
 
 /**
- * Null when nothing moves. The caller holds the ledger of the Receipt, so nobody else moves this consume; the Grant's lock
- * is taken here and kept until the end of the transaction.
+ * Changes the budget; null when the record changes nothing. The caller has locked the ledger of the Receipt, so no
+ * other transaction changes this consumption. The lock on the Grant is taken here and kept until the end of the
+ * transaction.
  */
 export const moveBudget = async (
   { consumption }: Pick<Repositories, 'consumption'>,

@@ -1,6 +1,6 @@
 /**
- * Reports of what became of a decision (interface §Outcome attestations, protocol §13). Those about one Receipt take
- * turns, so each is judged on the whole ledger; nothing in it ever changes.
+ * Records reports of what became of a decision (interface §Outcome attestations, protocol §13). Reports about one
+ * Receipt run one after another, so each is judged on the whole ledger. A stored record never changes.
  */
 import { type DidWeb, encodeUlid, parseAnyUtcTime, type ReceiptId } from '@svc/protocol';
 import { requireReporter } from '../access/acting.ts';
@@ -20,7 +20,7 @@ import {
 import type { Repositories } from '../ports/store.ts';
 import { moveBudget } from './move-budget.ts';
 
-/** The body as the contract has parsed it: what its type requires is there. */
+/** The body as the contract has parsed it: the members that its type requires are present. */
 export interface OutcomeReport {
   readonly type: OutcomeType;
   readonly occurred_at: string;
@@ -36,18 +36,18 @@ export interface OutcomeReport {
 export interface OutcomeReporting {
   readonly caller: Caller;
   readonly receiptId: ReceiptId;
-  /** Org keys: the member relying party to report for. */
+  /** The member relying party to report for; only with org keys. */
   readonly subject: DidWeb | undefined;
   readonly report: OutcomeReport;
   readonly requestId: string;
 }
 
-/** How far the reporter's clock may be ahead. */
+/** Maximum time by which the reporter's clock may be ahead. */
 const AHEAD_MS = 5 * 60_000;
 
 /**
- * Appends to the ledger of a decision. `INVALID_REQUEST` when the time, the correction or one more outcome cannot be,
- * `NOT_FOUND` for anybody else's decision.
+ * Appends to the ledger of a decision. `INVALID_REQUEST` when the time or the correction is not valid, or the ledger is
+ * full. `NOT_FOUND` for the decision of another relying party.
  */
 export const reportOutcome = async (
   deps: ServiceDeps,
@@ -74,7 +74,7 @@ export const reportOutcome = async (
   );
 };
 
-/** Fractions of a second are left out of account. */
+/** Checks the time that is reported. Fractions of a second are ignored. */
 const checkTime = ({ clock }: ServiceDeps, occurredAt: string): void => {
   const occurredAtMs = parseAnyUtcTime(occurredAt);
   if (occurredAtMs === null) throw invalidRequest('occurred_at: must be a day and time that exist');
@@ -87,7 +87,7 @@ const checkCorrection = (ledger: readonly OutcomeRecord[], id: string | undefine
   const corrected = ledger.find(({ attestationId }) => attestationId === id);
   if (corrected === undefined)
     throw invalidRequest('correction_of: must name an attestation of this decision');
-  // Without that exception nothing could take back a restore that came with a correction.
+  // Without this exception nothing could undo a restore that came with a correction.
   if (corrected.correctionOf !== null && corrected.consumption?.cause !== 'restore')
     throw invalidRequest(
       'correction_of: must not name a correction; corrections stand, but for one that gave the budget back',

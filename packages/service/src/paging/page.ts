@@ -1,7 +1,7 @@
 /**
- * Pages of a list. The store is asked for one item more than the page holds, which tells whether there is a next page.
- * A cursor is the last id of a page in base64url and nothing else: it is parsed as an id again, and what the caller may
- * see is decided anew on every page.
+ * Pages of a list. The store is asked for one item more than the page holds, which shows whether there is a next page.
+ * A cursor is only the last id of a page in base64url: it is parsed as an id again, and each page decides anew what the
+ * caller may see.
  */
 import { decodeBase64urlText, encodeBase64urlText } from '@svc/protocol';
 import { invalidRequest } from '../errors.ts';
@@ -12,7 +12,10 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-/** `list` answers at most so many items, in the order of the list; `countOf`: how many of them make a page at most. */
+/**
+ * `list` returns at most `limit` items, in the order of the list. `countOf`: the maximum number of these that make a
+ * page.
+ */
 export const readPage = async <Item>(
   limit: number,
   list: (limit: number) => Promise<readonly Item[]>,
@@ -29,7 +32,10 @@ const MAX_CURSOR_CHARS = 512;
 
 export const encodeCursor = (lastId: string): string => encodeBase64urlText(lastId);
 
-/** The id in the cursor; undefined without one. Throws INVALID_REQUEST for what is no cursor of this list. */
+/**
+ * The id in the cursor; undefined when there is no cursor. Throws INVALID_REQUEST for a text that is not a cursor of
+ * this list.
+ */
 export const parseCursor = <Id extends string>(
   cursor: string | undefined,
   isId: (text: string | null) => text is Id,

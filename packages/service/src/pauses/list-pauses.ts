@@ -1,4 +1,7 @@
-/** What is paused of the caller's own, and what of its org and of the whole service concerns it (protocol §9), newest first. */
+/**
+ * Lists the pauses of what the caller owns, and those of its org and of the whole service that concern it (protocol
+ * §9); newest first.
+ */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -24,7 +27,7 @@ export const listPauses = async (
   return readPage(limit, list, ({ seq }) => encodeCursor(String(seq)));
 };
 
-/** Null: all. */
+/** The owners whose pauses the caller may see; null means all. */
 const ownersVisibleTo = async (
   { store }: Pick<ServiceDeps, 'store'>,
   caller: Caller,

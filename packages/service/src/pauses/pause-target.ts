@@ -1,6 +1,6 @@
 /**
- * Each pause has its owner, and nobody else sets or lifts it (protocol §9). That of the whole service is the operator's
- * command.
+ * Who owns a pause: nobody but its owner sets or lifts it (protocol §9). Only an operator's command pauses the whole
+ * service.
  */
 import { type DidWeb, isGrantId, parseDidKey } from '@svc/protocol';
 import { actingPrincipal } from '../access/acting.ts';
@@ -14,14 +14,17 @@ type Deps = Pick<ServiceDeps, 'store'>;
 export interface PauseAsked {
   readonly scope: Exclude<PauseScope, 'service'>;
   readonly subject: string;
-  /** The Principal of the Grant or Agent, as an org:admin key names it. */
+  /** The Principal of the Grant or Agent, named with an org:admin key. */
   readonly principal: DidWeb | undefined;
 }
 
-/** The whole service. */
+/** The target of a pause of the whole service. */
 export const SERVICE_TARGET: PauseTarget = { scope: 'service', owner: 'service', subject: 'service' };
 
-/** What the caller may pause and resume of what it names. Throws `FORBIDDEN`, or `NOT_FOUND` for what is not its own. */
+/**
+ * The target that the caller names. Throws `FORBIDDEN` when it may not pause it, and `NOT_FOUND` when the target is not
+ * its own.
+ */
 export const pauseTargetOf = async (deps: Deps, caller: Caller, asked: PauseAsked): Promise<PauseTarget> => {
   const { scope, subject, principal } = asked;
   if (principal !== undefined && (scope === 'relying_party' || scope === 'org'))
@@ -50,7 +53,7 @@ const ownGrant = async ({ store }: Deps, owner: DidWeb, subject: string): Promis
   return { scope: 'grant', owner, subject };
 };
 
-/** One that it has noted, or named in a Grant. */
+/** The target for an Agent that the Principal has registered or named in a Grant. */
 const ownAgent = async ({ store }: Deps, owner: DidWeb, subject: string): Promise<PauseTarget> => {
   const agent = parseDidKey(subject);
   const isKnown =

@@ -1,7 +1,7 @@
 /**
- * A pause, and its end (protocol §9), in the two phases of a revocation. The first moves the versions of whatever it
- * concerns, in the transaction that records it: whatever was evaluated before is evaluated again, on every node. The
- * second waits for the decisions under way. Nothing is signed, and nobody outside is asked.
+ * Sets and lifts a pause (protocol §9), in the two phases of a revocation. The first phase raises the versions of
+ * everything that the pause concerns, in the transaction that records it: every node evaluates again what was evaluated
+ * before. The second phase waits for the decisions under way. Nothing is signed, and no other host is asked.
  */
 import type { DidWeb, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -24,24 +24,31 @@ export interface PauseOrder {
   readonly requestId: string | null;
 }
 
-/** Every relying party gets a new version: a second for some 10^5 of them. */
+/**
+ * Deadline for a pause of the whole service, in which every relying party gets a new version: 1 s for some 10^5 of
+ * them.
+ */
 const WHOLE_SERVICE_MS = 30_000;
 
 export interface SetPause {
-  /** Null: it never was paused. */
+  /** Null: the target was never paused. */
   readonly record: PauseRecord | null;
-  /** No ALLOW of what is paused is dated later; of what is resumed no DENY for the pause is. */
+  /**
+   * After a pause, no ALLOW of the target has a later date. After its end, no DENY because of the pause has a later
+   * date.
+   */
   readonly atMs: number;
 }
 
 /**
- * Idempotent: a repeat changes neither who nor why nor when. `SERVICE_UNAVAILABLE`: recorded perhaps, not yet known to
- * be visible; repeat the call.
+ * Idempotent: a repeat changes neither the actor nor the reason nor the time. `SERVICE_UNAVAILABLE`: the change may be
+ * recorded, but is not yet known to be visible; repeat the call.
  */
 export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<SetPause> => {
   const { target } = order;
   const { record, isChanged, sinceMs } = await recordInTime(deps, order);
-  // Once it is committed: by a line too many a restore would lift what is still paused.
+  // The end of a pause is logged after the commit. If it were logged and not committed, a restore would lift a pause
+  // that still stands.
   if (isChanged && record !== null && !record.isPaused) logPause(deps, record, sinceMs);
   if (record !== null && record.visibleAtMs !== null) return { record, atMs: record.visibleAtMs };
   return {
@@ -50,7 +57,10 @@ export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<Se
   };
 };
 
-/** A pause of the whole service waits for the rows of all relying parties, so it is tried again where one was held for long. */
+/**
+ * Records the change. A pause of the whole service locks the rows of all relying parties, so it is tried again when a
+ * row was locked for long.
+ */
 const recordInTime = async (deps: ServiceDeps, order: PauseOrder): Promise<Recorded> => {
   const { scope } = order.target;
   const how = { lane: 'urgent', exclusiveKey: exclusiveKeyOf(order.target) } as const;
@@ -89,14 +99,14 @@ const recordPause = async (
     await tx.audit.insert(auditEvent(deps, caller, { action, target: subject, requestId, orgId, details }));
   }
   const record = await tx.pauses.find(target);
-  // Before it is committed: by a line too few a restore would allow what was paused.
+  // A pause is logged before the commit. If it were committed and not logged, a restore would allow what was paused.
   if (isChanged && record?.isPaused) logPause(deps, record, sinceMs);
   return { record, isChanged, sinceMs };
 };
 
 /**
- * Asked once the owner's row is locked: a key that was revoked, and an org that the owner has left, pause and resume nothing.
- * Answers the org that is paused, or whose member is.
+ * Called when the owner's row is locked. It refuses a key that was revoked, and a key of an org that the owner has
+ * left. Returns the org that is paused, or whose member is paused.
  */
 const lockOrgOf = async (
   tx: Repositories,
@@ -114,13 +124,13 @@ const lockOrgOf = async (
   return member?.orgId ?? null;
 };
 
-/** The second phase of what was recorded. `SERVICE_UNAVAILABLE`: not yet known to be visible. */
+/** The second phase of a recorded change. `SERVICE_UNAVAILABLE`: not yet known to be visible. */
 export const completePause = async (deps: ServiceDeps, record: PauseRecord): Promise<number> =>
   noteVisible(deps, record, await waitForDecisions(deps, record));
 
 /**
- * Waits for the commits under way that the pause may concern. For a Principal's Grants these are the ones that hold its
- * lock; anything else that is paused may concern every commit.
+ * Waits for the commits under way that the pause may concern. For a Principal and its Grants and Agents these are the
+ * commits that hold the Principal's lock; every other pause may concern every commit.
  */
 const waitForDecisions = (deps: ServiceDeps, target: PauseTarget): Promise<number> =>
   target.scope === 'grant' || target.scope === 'agent' || target.scope === 'principal'
@@ -131,8 +141,8 @@ const exclusiveKeyOf = ({ scope, owner }: PauseTarget): string =>
   scope === 'relying_party' ? exclusiveKeyOfRelyingParty(owner) : owner;
 
 /**
- * Records when the pause became visible; of concurrent calls the first instant stays. This only spares repeats the
- * barrier, so a failure changes nothing for this call.
+ * Records when the change became visible; of concurrent calls the first instant stays. This only spares repeated calls
+ * the barrier, so a failure changes nothing for this call.
  */
 const noteVisible = async (
   { store, log }: ServiceDeps,
@@ -151,12 +161,12 @@ const noteVisible = async (
 
 const noOwner = ({ scope, owner }: PauseTarget) => notFound(`No ${scope.replace('_', ' ')} of ${owner}.`);
 
-/** For the audit log. */
+/** Request id in the audit log. */
 const RESTORE = 'svc-admin-restore';
 
 /**
- * The latest change that was kept beside the fence or logged, whether it paused or resumed, where it is later than what
- * a restored database has. Of an owner that is registered here as it was then.
+ * Repeats, in a restored database, the latest change of a pause that was kept beside the fence or logged, if it is
+ * later than the database's own. The owner must be registered here since the same time as then.
  */
 export const pauseAgain = async (deps: ServiceDeps, change: ChangedPause): Promise<boolean> => {
   if (!(await isToPauseAgain(deps, change))) return false;
@@ -166,13 +176,13 @@ export const pauseAgain = async (deps: ServiceDeps, change: ChangedPause): Promi
   return true;
 };
 
-/** Whether `pauseAgain` has something to do. Changes nothing. */
+/** True when `pauseAgain` has something to do. Changes nothing. */
 export const isToPauseAgain = async ({ store }: ServiceDeps, change: ChangedPause): Promise<boolean> => {
   if ((await store.pauses.findOwnerSince(change)) !== change.sinceMs) return false;
   const here = await store.pauses.find(change);
   return (here?.isPaused ?? false) !== change.isPaused && isLaterThan(here, change);
 };
 
-/** Without a date only a pause is. */
+/** True when the change is later than the stored one. A change without a date counts as later only if it is a pause. */
 const isLaterThan = (here: PauseRecord | null, { isPaused, changedAtMs }: ChangedPause): boolean =>
   changedAtMs === null ? isPaused : here === null || here.changedAtMs < changedAtMs;

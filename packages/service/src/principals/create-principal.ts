@@ -1,6 +1,7 @@
 /**
- * Registering a Principal (interface §POST /principals). Managed: the service publishes its DID document and it is
- * verified by construction. Hosted: the customer publishes it, and it is unverified until the domain is proven.
+ * Registers a Principal (interface §POST /principals). Managed: the service publishes its DID document, and it is
+ * verified by construction. Hosted: the customer publishes the document, and the Principal is unverified until its
+ * domain is proven.
  */
 import {
   type DidWeb,
@@ -31,7 +32,7 @@ import { requireOpenSlug } from './reserved-slugs.ts';
 import { storeDocument } from './store-document.ts';
 
 export interface NewKey {
-  /** Fragment; default `key-<n>`. */
+  /** Fragment of the key's id; default `key-<n>`. */
   readonly id?: string | undefined;
   readonly publicKeyMultibase: string;
 }
@@ -81,7 +82,7 @@ export const createPrincipal = async (
 type Draft = Omit<NewPrincipal, 'orgId' | 'mayBeNamed' | 'documentHash'> & {
   readonly document: string | null;
   readonly contentType: string | undefined;
-  /** Null: the service hosts it. */
+  /** Null for a managed Principal. */
   readonly claim: Claim | null;
 };
 
@@ -126,7 +127,7 @@ const strictMultikey = ({ crypto }: ServiceDeps, multibase: string, i: number): 
   );
 };
 
-/** Asks the host for its document; a Principal is registered whatever comes of that. */
+/** Asks the host for the DID document. The Principal is registered whether or not that succeeds. */
 const draftHosted = async (deps: ServiceDeps, registering: Registering): Promise<Draft> => {
   const { caller, did } = registering;
   if (parseDidWeb(did) === null || !isAllowedDomain(deps.identity, did))
@@ -187,7 +188,7 @@ const insertPrincipal = async (
   return { principal, apiKey: key.value, apiKeyId: key.record.keyId };
 };
 
-/** Verified is what it stays for 72 h from then on, as after `POST /principals/{did}/verify`. */
+/** Records the proof. The Principal stays verified for 72 h from then on, as after `POST /principals/{did}/verify`. */
 const recordProof = async (
   deps: ServiceDeps,
   tx: Repositories,

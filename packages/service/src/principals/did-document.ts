@@ -9,7 +9,10 @@ export const multikeyMethod = (controller: DidWeb, kid: string, publicKeyMultiba
 
 type DocumentKey = Pick<PrincipalKeyRecord, 'kid' | 'publicKeyMultibase' | 'state'>;
 
-/** Retired keys stay, so that old Grants can be checked by anybody; compromised ones are dropped. RFC 8785 text. */
+/**
+ * The DID document as RFC 8785 text. It keeps retired keys, so that anybody can check old Grants, and omits compromised
+ * ones.
+ */
 export const buildManagedDidDocument = (did: DidWeb, keys: readonly DocumentKey[]): string => {
   const usable = keys.filter(({ state }) => state !== 'compromised');
   return jcs({

@@ -1,6 +1,6 @@
 /**
- * Reading Principals (interface §GET /principals, §GET /principals/{did}). Every live key may read the directory; the
- * record with the verification token is for the Principal itself, its org and the operator.
+ * Reads Principals (interface §GET /principals, §GET /principals/{did}). Every live key may read the directory; only
+ * the Principal itself, its org and the operator may read the record with the verification token.
  */
 import type { DidWeb, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -21,8 +21,8 @@ type Deps = Pick<ServiceDeps, 'store'>;
 type ShownKey = Pick<PrincipalKeyRecord, 'kid' | 'state' | 'sinceMs'>;
 
 /**
- * The keys as they are shown. One that its document does not list any more, or that its owner has ended there by `revoked` or
- * `expires`, signs no new Grant, so it is not `active`.
+ * The keys as they are shown. A key that its document no longer lists, or that its owner has ended there with `revoked`
+ * or `expires`, signs no new Grant, so it is not shown as `active`.
  */
 export const findShownKeys = async (
   endedKeys: EndedKeys,
@@ -46,13 +46,13 @@ export interface PrincipalListQuery {
   readonly state?: VerificationState | undefined;
   readonly org_id?: OrgId | undefined;
   readonly limit: number;
-  /** The last DID of the page before. */
+  /** The last DID of the page before this one. */
   readonly cursor?: DidWeb | undefined;
 }
 
-/** Size of a page; our client libraries read up to 2^20 bytes. */
+/** Maximum size of a page; our client libraries read up to 2^20 bytes. */
 const PAGE_BYTES = 1_000_000;
-/** What an entry has beside its document and its ids, and each of its keys beside its id, and more than that. */
+/** Upper bounds of the bytes of an entry without its document and ids, and of one of its keys without the key's id. */
 const ENTRY_BYTES = 512;
 const KEY_BYTES = 80;
 
@@ -67,7 +67,7 @@ export const listPrincipals = async (
   return readPage(limit, list, ({ did }) => did, countOfPage);
 };
 
-/** As many as fit into the bytes of a page, and one at least. */
+/** The number of entries that fit into the bytes of a page; at least one. */
 const countOfPage = (found: readonly PrincipalRecord[]): number => {
   let bytes = 0;
   const first = found.findIndex((principal, i) => {
@@ -83,7 +83,7 @@ const bytesOfEntry = ({ did, document, keys }: PrincipalRecord): number => {
   return bytes;
 };
 
-/** `isFull`: the caller may see the whole record, not the directory entry alone. */
+/** `isFull`: the caller may see the whole record, and not only the directory entry. */
 export const getPrincipal = async (
   { store }: Deps,
   caller: Caller,

@@ -1,6 +1,6 @@
 /**
- * Checks of domains on demand, which last as long as slow hosts do: a bounded number at once, shared between tenants,
- * and one after another for each Principal.
+ * Checks domains on demand. A check lasts as long as a slow host does, so a bounded number runs at once, shared between
+ * tenants. The checks that one org asks for of one Principal run one after another.
  */
 import type { Caller } from '../access/caller.ts';
 import { tenantOf } from '../access/tenant.ts';
@@ -10,7 +10,7 @@ import { FairLimiter } from '../lib/fair-limiter.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import { verifyPrincipal } from './verify-principal.ts';
 
-/** Hosts that never answer keep a check for 3 s. */
+/** A host that never answers takes a place for 3 s. */
 const CHECKING = { atOnce: 24, atOncePerOrg: 2, maxWaiting: 1_024, waitMs: 10_000 };
 
 export class DomainChecks {
@@ -19,7 +19,7 @@ export class DomainChecks {
   /** See `verifyPrincipal`. */
   verify(deps: ServiceDeps, caller: Caller, did: string, requestId: string): Promise<PrincipalRecord> {
     const tenant = tenantOf(caller);
-    // The key is of caller and DID: checks that an org asks for of others' Principals delay nobody else.
+    // The key holds org and DID: checks that an org asks for of other tenants' Principals delay nobody else.
     const exclusiveKey = `${tenant.org} ${did}`;
     return this.places.run({ tenant, exclusiveKey }, () => verifyPrincipal(deps, caller, did, requestId));
   }

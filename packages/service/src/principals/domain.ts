@@ -8,7 +8,7 @@ type Named = Pick<ServiceIdentity, 'domain'>;
 export const managedPrincipalDid = ({ domain }: Named, slug: string): DidWeb =>
   `did:web:${domain}:org:${slug}` as DidWeb;
 
-/** The slug of the sandbox's Principal and relying party, which nobody can register (interface §SelfServeStarter). */
+/** The slug of the sandbox's Principal and relying party; nobody can register it (interface §SelfServeStarter). */
 export const SANDBOX_SLUG = 'sandbox';
 
 export const managedRelyingPartyDid = ({ domain }: Named, slug: string): DidWeb =>
@@ -20,7 +20,7 @@ export const isManagedRelyingPartyDid = (identity: Identity, did: string): boole
   return did.startsWith(head) && /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(did.slice(head.length));
 };
 
-/** The domain part of a did:web DID, as it stands there. */
+/** The domain part of a did:web DID, unchanged. */
 export const domainOf = (did: string): string => did.split(':')[2] ?? '';
 
 /** The Principal and the relying party of the sandbox of a service that has, or had, this DID. */
@@ -29,7 +29,7 @@ export const sandboxDids = (service: DidWeb): readonly [DidWeb, DidWeb] => {
   return [managedPrincipalDid(named, SANDBOX_SLUG), managedRelyingPartyDid(named, SANDBOX_SLUG)];
 };
 
-/** True for DIDs under the service's own domain or a subdomain of it: only the service registers those. */
+/** True for DIDs under the service's own domain or a subdomain of it; only the service registers those. */
 export const isServiceManagedDomain = ({ domain }: Identity, did: string): boolean => {
   const host = hostOf(domainOf(did));
   const own = hostOf(domain);
@@ -39,9 +39,9 @@ export const isServiceManagedDomain = ({ domain }: Identity, did: string): boole
 /** `localhost%3A8080` → `localhost`. */
 export const hostOf = (domain: string): string => domain.split('%3A')[0] ?? domain;
 
-/** `localhost%3A8080` → `localhost:8080`: as it stands in a URL. */
+/** `localhost%3A8080` → `localhost:8080`, the form used in a URL. */
 export const authorityOf = (domain: string): string => domain.replace('%3A', ':');
 
-/** A port in a DID is for development alone (protocol §13). */
+/** False for a domain with a port outside of development (protocol §13). */
 export const isAllowedDomain = ({ env }: Identity, did: string): boolean =>
   env === 'development' || !domainOf(did).includes('%3A');

@@ -1,19 +1,20 @@
 /**
- * Which keys the owners of hosted documents have ended there, and from when on. A document of 64 KB takes some 10 ms to be
- * read, and every key may read the directory: each is read once, and others have their turn after it.
+ * Keys that the owners of hosted documents have ended in them, and since when. Parsing a document of 64 KB takes about
+ * 10 ms, and every key may read the directory. So each document is parsed once and its result cached, and the event
+ * loop is released after each parse.
  */
 import { setImmediate as othersHadTheirTurn } from 'node:timers/promises';
 import { type DidWeb, parseDidDocument, type Sha256 } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import type { PrincipalRecord } from '../ports/principals.ts';
 
-/** The instants in ms by `kid`. */
+/** The instants in milliseconds by `kid`. */
 export type Ends = ReadonlyMap<string, number>;
 
 type Documented = Pick<PrincipalRecord, 'did' | 'kind' | 'document'>;
 
 const NONE: Ends = new Map();
-/** Bytes of what is remembered: 50,000 documents that end no key. */
+/** Maximum size of the cache in bytes: 50,000 documents that end no key. */
 const MAX_BYTES = 16 * 2 ** 20;
 const BYTES_OF_ENTRY = 320;
 const BYTES_OF_KEY = 64;
@@ -21,7 +22,7 @@ const BYTES_OF_KEY = 64;
 export class EndedKeys {
   readonly #ends: LRUCache<Sha256, Ends>;
 
-  /** `read` is called once for each document that is not remembered. */
+  /** `read` is called once for each document that is not cached. */
   constructor(
     private readonly read: (text: string, did: DidWeb) => Ends = endsIn,
     maxBytes = MAX_BYTES,
@@ -29,13 +30,13 @@ export class EndedKeys {
     this.#ends = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
   }
 
-  /** Bytes of what is remembered, as counted. */
+  /** Bytes of the cache, as counted. */
   get size(): number {
     return this.#ends.calculatedSize;
   }
 
   async find({ did, kind, document }: Documented): Promise<Ends> {
-    // What the service publishes itself ends no key in that way.
+    // A document that the service publishes itself ends no key in this way.
     if (kind !== 'hosted' || document === null) return NONE;
     const known = this.#ends.get(document.hash);
     if (known !== undefined) return known;
@@ -46,7 +47,7 @@ export class EndedKeys {
   }
 }
 
-/** Own copies of the ids: a part of the text would keep all of it. */
+/** The ends in the document. The ids are copied, because a substring would keep the whole text in memory. */
 const endsIn = (text: string, did: DidWeb): Ends => {
   const ends = parseDidDocument(text, did)?.endedFromMs ?? NONE;
   return ends.size === 0

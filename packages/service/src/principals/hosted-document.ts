@@ -1,6 +1,6 @@
 /**
- * DID documents of hosted Principals (protocol §13): fetched from their host, stored as evidence, and put in force in
- * one transaction, so that no Receipt can name a document that is not stored.
+ * DID documents of hosted Principals (protocol §13). A document is fetched from its host, stored as evidence, and put
+ * in force in one transaction, so that no Receipt can name a document that is not stored.
  */
 import { type DidWeb, parseDidDocument, sha256Of, TRUST_CONFIG } from '@svc/protocol';
 import { findTenantFor } from '../access/tenant.ts';
@@ -12,30 +12,33 @@ import { storeDocument } from './store-document.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'didResolver'>;
 
-/** `stored`: `principal` has the document in force now, this one or one that is newer. */
+/** `stored`: `principal` has the document in force now, either this one or a newer one. */
 export type Refreshed =
   | { readonly kind: 'stored'; readonly principal: PrincipalRecord }
   | Exclude<DidResolution, { kind: 'resolved' }>;
 
-/** Keys are never forgotten and are read with every decision; a document that would bring more is not put in force. */
+/**
+ * Maximum number of keys ever seen of a Principal. Keys are never deleted, and every decision reads them; a document
+ * that would exceed the limit is not put in force.
+ */
 const MAX_KEYS_EVER_SEEN = 256;
 
 const seenWith = ({ keys: seen }: PrincipalRecord, keys: readonly { readonly kid: string }[]): number =>
   new Set([...seen, ...keys].map(({ kid }) => kid)).size;
 
-/** Each change is stored, and kept if a Receipt names it. */
+/** Maximum number of changes of a document in an hour. Each change is stored, and kept when a Receipt names it. */
 const MAX_CHANGES_PER_HOUR = 30;
 
 /**
- * Put in force while the database's clock was ahead, so nobody knows how old it is: taken for new until then, it would keep
- * out the document that withdraws its keys.
+ * True when the document was put in force while the database's clock was ahead, so that its age is not known. If such a
+ * document counted as new until that time, it would keep out the document that withdraws its keys.
  */
 export const isDatedAhead = ({ resolvedAtMs }: Pick<IssuerDocumentRecord, 'resolvedAtMs'>, nowMs: number) =>
   resolvedAtMs - nowMs > TRUST_CONFIG.clockSkewSeconds * 1000;
 
 type Resolved = Extract<DidResolution, { kind: 'resolved' }>;
 
-/** Those that their owner has not ended there. */
+/** The keys that their owner has not ended in the document. */
 const usableIn = <T extends { readonly kid: string }>(
   keys: readonly T[],
   text: string,
@@ -47,8 +50,9 @@ const usableIn = <T extends { readonly kid: string }>(
 };
 
 /**
- * A document that only takes keys away or ends them is put in force however often it has changed: whoever wants a key gone
- * must not wait for an hour to be over. There are few keys to take away until one is added again.
+ * True when the document may be put in force. One that only removes or ends keys may be, however often it has changed:
+ * an owner that wants to end a key must not wait for an hour to pass. Only few such changes are possible until a key is
+ * added again.
  */
 const mayChange = async (
   tx: Repositories,
@@ -65,12 +69,12 @@ const mayChange = async (
   return tx.principals.takeDocumentChange(did, MAX_CHANGES_PER_HOUR);
 };
 
-/** One fetch, and one more when another node put a document in force meanwhile that says something else. */
+/** One fetch, and a second one when another node has meanwhile put a different document in force. */
 const MAX_FETCHES = 2;
 
 type Refreshable = Pick<PrincipalRecord, 'did' | 'orgId'>;
 
-/** Fetches the document and puts it in force. Rejects when storage does; the document in force then stays. */
+/** Fetches the document and puts it in force. Rejects when storage does; then the document in force stays. */
 export const refreshHostedDocument = async (deps: Deps, principal: Refreshable): Promise<Refreshed> => {
   const { did } = principal;
   const tenant = await findTenantFor(deps.store, 'principal', principal);
@@ -96,7 +100,10 @@ export const refreshHostedDocument = async (deps: Deps, principal: Refreshable):
   }
 };
 
-/** `overtaken`: another was put in force since it was asked for. `refused`: why it was not put in force, if it was not. */
+/**
+ * `overtaken`: another document was put in force since this one was requested. `refused`: why it was not put in force;
+ * absent otherwise.
+ */
 export interface Put {
   readonly principal: PrincipalRecord | null;
   readonly overtaken: boolean;
@@ -104,8 +111,8 @@ export interface Put {
 }
 
 /**
- * Puts a document in force for a Principal whose row is locked, unless one was put in force since this one was asked
- * for: a slow answer never replaces a newer one. `overtaken`: that one has other bytes.
+ * Puts a document in force for a Principal whose row is locked, unless another was put in force since this one was
+ * requested: a slow answer never replaces a newer one. `overtaken`: the other document has different bytes.
  */
 export const putResolved = async (
   deps: Pick<ServiceDeps, 'crypto' | 'clock'>,

@@ -1,4 +1,4 @@
-/** Names that the operator alone gives: whoever has one could be taken for the service. */
+/** Slugs that only the operator assigns: the holder of one could be taken for the service. */
 import type { Caller } from '../access/caller.ts';
 import { conflict } from '../errors.ts';
 import { SANDBOX_SLUG } from './domain.ts';
@@ -33,7 +33,7 @@ const RESERVED_SLUGS: ReadonlySet<string> = new Set([
   'www',
 ]);
 
-/** `CONFLICT` for a slug that this caller cannot have. That of the sandbox is for nobody. */
+/** `CONFLICT` for a slug that this caller cannot have. Nobody can have the slug of the sandbox. */
 export const requireOpenSlug = ({ class: of }: Pick<Caller, 'class'>, slug: string): void => {
   if (slug === SANDBOX_SLUG || (of !== 'admin' && RESERVED_SLUGS.has(slug)))
     throw conflict(`slug: ${slug} is reserved.`);

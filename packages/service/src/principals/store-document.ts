@@ -1,4 +1,4 @@
-/** DID documents as evidence: whoever audits a Receipt finds the bytes that its hash names. */
+/** Stores DID documents as evidence: an auditor of a Receipt finds the bytes that its hash names. */
 import type { Sha256 } from '@svc/protocol';
 import type { Repositories } from '../ports/store.ts';
 

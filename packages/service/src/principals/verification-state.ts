@@ -1,8 +1,11 @@
-/** What a Principal's verification is worth (protocol §13). */
+/** The verification state of a Principal after a check and over time (protocol §13). */
 import type { DomainProof } from '../ports/hosted-principals.ts';
 import type { PrincipalRecord, VerificationState } from '../ports/principals.ts';
 
-/** How long a verification outlives a domain that cannot be asked, or that nobody asks. As `svc_check_due` in storage. */
+/**
+ * How long a verification lasts when its domain cannot be asked, or is not asked. The same number is in `svc_check_due`
+ * in storage.
+ */
 const UNKNOWN_FOR_HOURS = 72;
 
 type Verified = Pick<PrincipalRecord, 'kind' | 'verificationState' | 'lastProvenMs'>;
@@ -17,7 +20,7 @@ export const stateAfterCheck = (
   return outcome === 'absent' ? 'unverified' : effectiveState(principal, nowMs);
 };
 
-/** The state that decisions go by: the stored one, which lapses when no check has found a proof for too long. */
+/** The state that decisions use: the stored one, which lapses when no check has found a proof for too long. */
 export const effectiveState = (
   { kind, verificationState, lastProvenMs }: Verified,
   nowMs: number,

@@ -5,7 +5,7 @@ import type { PrincipalMemberRecord } from '../ports/principals.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 import { authorityOf, hostOf } from './domain.ts';
 
-/** As `svc_check_due` in storage. */
+/** The same number is in `svc_check_due` in storage. */
 const REVERIFIED_EVERY_HOURS = 24;
 
 type Environment = Pick<ServiceIdentity, 'env'>;
@@ -13,7 +13,7 @@ type Environment = Pick<ServiceIdentity, 'env'>;
 const schemeOf = ({ env }: Environment, domain: string) =>
   env === 'development' && domain.includes('%3A') ? 'http' : 'https';
 
-/** The two places where a domain can say a token; either suffices. */
+/** The two places where a domain can publish a token; one of them suffices. */
 export const proofPlaces = (identity: Environment, { did, domain, token }: DomainClaim) =>
   ({
     dns_txt: { name: `_svc-challenge.${hostOf(domain)}`, value: `svc-verification=${token}` },

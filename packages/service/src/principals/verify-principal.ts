@@ -1,13 +1,13 @@
 /**
- * The check of a hosted Principal's domain (interface §Verification, protocol §13), on demand and by the worker. The
- * DID document is fetched again along with it.
+ * Checks a hosted Principal's domain (interface §Verification, protocol §13), on demand and by the worker. The DID
+ * document is fetched again in the same check.
  *
  * | proof found              | verified                                                           |
  * | positively none          | unverified                                                         |
  * | could not be asked       | as before, for at most 72 h since a proof was last found            |
  *
- * Losing the verification works like a revocation (protocol §9): the state is committed first, which makes every later
- * commit evaluate again, then the barrier waits for the commits under way. Only then is the answer 200.
+ * Losing the verification works like a revocation (protocol §9). The state is committed first, so that every later
+ * commit evaluates again. Then the barrier waits for the commits under way. Only then is the answer 200.
  */
 import { sha256Of } from '@svc/protocol';
 import { mayVerifyPrincipal } from '../access/acting.ts';
@@ -26,7 +26,10 @@ import { stateAfterCheck } from './verification-state.ts';
 
 const MAX_CHECKS = 3;
 
-/** `POST /principals/{did}/verify`. A managed Principal is verified by construction: nothing is asked, and that is audited. */
+/**
+ * `POST /principals/{did}/verify`. A managed Principal is verified by construction: no host is asked, and the call is
+ * audited.
+ */
 export const verifyPrincipal = async (
   deps: ServiceDeps,
   caller: Caller,
@@ -72,15 +75,15 @@ export interface Checked {
   readonly from: VerificationState;
   readonly outcome: DomainProof;
   /**
-   * True when decisions that were evaluated before must not be committed any more; also for a loss recorded earlier,
-   * whose barrier may not have been passed.
+   * True when decisions that were evaluated before this check must not be committed any more. True also for a loss that
+   * was recorded earlier, since its barrier may not have been passed.
    */
   readonly needsBarrier: boolean;
 }
 
 /**
- * Asks the domain and its host, and records what they say. Null, and nothing recorded, when another check came to
- * another conclusion meanwhile: an answer from before must not undo it.
+ * Asks the domain and its host, and records what they answer. Null, with nothing recorded, when another check has
+ * reached another result meanwhile: an older answer must not undo it.
  */
 export const checkDomain = async (
   deps: ServiceDeps,
@@ -97,7 +100,7 @@ export const checkDomain = async (
   return deps.store.as(tenant).transaction(
     async (tx) => {
       const locked = await tx.principals.findForUpdate(did);
-      // Another registration has taken its place: what was found is not about its token.
+      // Another registration has replaced this one: the result is not about its token.
       if (locked === null || locked.verificationToken !== verificationToken)
         throw notFound(`No Principal ${did}.`);
       return recordCheck(deps, tx, locked, { outcome, resolution, askedAtMs }, checking);
@@ -142,7 +145,7 @@ const recordCheck = async (
   }
   const principal = await tx.principals.find(did);
   if (principal === null) throw internal(`no Principal ${did}`);
-  // Verified is what it stays for 72 h from then on.
+  // The Principal stays verified for 72 h from this instant, so it must be right.
   assertDated(deps, principal.lastCheckedMs ?? 0);
   return { principal, from, outcome, needsBarrier: to === 'unverified' || isNewDocument };
 };

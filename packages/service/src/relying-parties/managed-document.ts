@@ -1,4 +1,7 @@
-/** The DID document of a managed relying party, as published at `/rp/{slug}/did.json`: its DID resolves, and has no keys. */
+/**
+ * The DID document of a managed relying party, as published at `/rp/{slug}/did.json`. It has no keys; it only makes the
+ * DID resolvable.
+ */
 import { type JsonObject, jcs } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** Relying parties: registering, reading and changing them (interface §Relying party). */
+/** Registers, reads and changes relying parties (interface §Relying party). */
 import { type DidWeb, type OrgId, type ProfileId, parseDidWeb } from '@svc/protocol';
 import { orgForRegistration, requireSettingsWritable } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
@@ -63,7 +63,10 @@ export const createRelyingParty = async (
   }
 };
 
-/** The operator answers for a relying party that it registers: nobody asks its domain. */
+/**
+ * The claim of a hosted relying party. The operator answers for one that it registers, so no domain is asked for a
+ * proof.
+ */
 const claimHosted = async (deps: ServiceDeps, caller: Caller, did: DidWeb, orgId: OrgId | null) => {
   const registered = await deps.store.relyingParties.find(did);
   const claim = await claimDid(deps, { caller, did, kind: 'relying_party', orgId }, registered);
@@ -122,7 +125,7 @@ const identify = (
   return { did, slug: null };
 };
 
-/** The relying party if the caller may read it; a foreign one answers like an absent one. */
+/** The relying party, if the caller may read it. Another subject's relying party is answered like an absent one. */
 export const getRelyingParty = async (
   { store }: ServiceDeps,
   caller: Caller,
@@ -163,7 +166,7 @@ export const updateRelyingParty = async (
   });
 };
 
-/** A change that says what is so changes nothing, and nothing is recorded. */
+/** False when the change equals the stored settings; then nothing is changed or recorded. */
 const isOther = (before: RelyingPartyRecord, change: RelyingPartyChange): boolean =>
   Object.entries(change).some(
     ([name, value]) => value !== undefined && value !== before[name as keyof RelyingPartyChange],

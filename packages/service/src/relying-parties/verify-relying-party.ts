@@ -1,6 +1,7 @@
 /**
- * Proof of the domain that an org has registered a relying party under (protocol §13): once it is found the relying party
- * may decide, for good. The operator answers for those that it registers, and the service for those that it hosts.
+ * Verifies the domain of a relying party that an org has registered (protocol §13). Once a proof has been found, the
+ * relying party may decide, permanently. The operator answers for the relying parties that it registers, and the
+ * service for those that it hosts.
  */
 
 import { mayAdministerRelyingParty } from '../access/acting.ts';
@@ -12,7 +13,7 @@ import { internal, notFound, serviceUnavailable } from '../errors.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { domainOf } from '../principals/domain.ts';
 
-/** The relying party after the check; its claim stands where no proof was found. */
+/** The relying party after the check. Its claim stays when no proof was found. */
 export const verifyRelyingParty = async (
   deps: ServiceDeps,
   caller: Caller,
@@ -30,7 +31,10 @@ export const verifyRelyingParty = async (
   return outcome === 'absent' ? claimed : endClaim(deps, caller, claimed, requestId);
 };
 
-/** Unless another has taken its place since it was read: what was found is about this one's token. */
+/**
+ * Ends the claim, unless another registration has replaced it since it was read: the proof is about this registration's
+ * token.
+ */
 const endClaim = (
   deps: ServiceDeps,
   caller: Caller,

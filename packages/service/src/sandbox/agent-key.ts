@@ -1,4 +1,4 @@
-/** An Agent that the service itself plays: an Ed25519 key made from a seed, named as its did:key. */
+/** An Agent that the service itself plays: an Ed25519 key made from a seed, and its did:key. */
 import { createPublicKey, sign } from 'node:crypto';
 import { privateKeyOfSeed } from '@svc/codec/native';
 import { type DidKey, decodeBase64url, encodeMultikey } from '@svc/protocol';
@@ -10,7 +10,7 @@ export interface AgentKey {
   readonly signer: Signer;
 }
 
-/** The Agent of a seed of 32 secret bytes. */
+/** The Agent made from a seed of 32 secret bytes. */
 export const agentFromSeed = (seed: Uint8Array): AgentKey => {
   const privateKey = privateKeyOfSeed(seed);
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });

@@ -1,6 +1,6 @@
 /**
- * Asking and approving in the sandbox (protocol §16). The service can sign an approval here alone, because this
- * Principal is its own: the request, the Grant and what is checked of it are those of any other Principal.
+ * Requests and gives approvals in the sandbox (protocol §16). Only here can the service sign an approval, because the
+ * sandbox Principal is its own. The request, the Grant and the checks of the Grant are those of any other Principal.
  */
 import { type Action, capabilityForOnce, type ReceiptId } from '@svc/protocol';
 import type { RpCaller } from '../access/caller.ts';
@@ -14,13 +14,13 @@ import type { ApprovalRecord } from '../ports/approvals.ts';
 import { issueSandboxGrant, signSandboxProof } from './issue.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** How long a request stays open, and how long the Grant is good for that approves it. */
+/** How long a request stays open, and how long the Grant that approves it is valid. */
 const DEMO_APPROVAL_SECONDS = 600;
 
 export interface DemoApprovalOrder {
   readonly receiptId: ReceiptId;
   readonly proof: string;
-  /** Otherwise the Principal is only asked. */
+  /** False: the Principal is only asked. */
   readonly approve: boolean;
   readonly requestId: string;
 }
@@ -33,13 +33,12 @@ interface Playing {
 
 export interface DemoApproval {
   readonly request: ApprovalRecord;
-  /** What the Agent comes with then, its Proof a fresh one each time. Null: nothing is approved yet. */
+  /** What the Agent then presents; its Proof is new in each answer. Null: nothing is approved yet. */
   readonly purchase: { readonly grant: string; readonly proof: string; readonly action: Action } | null;
 }
 
 /**
- * Idempotent but for the Proof. `CONFLICT`: the request or its Grant has expired, or the denial is not one that can be
- * approved.
+ * Idempotent except for the Proof. `CONFLICT`: the request or its Grant has expired, or the denial cannot be approved.
  */
 export const approveDemo = async (
   deps: ServiceDeps,

@@ -1,6 +1,6 @@
 /**
- * What the sandbox Principal and an Agent sign for one purchase (protocol §2, §3). A Grant names the one relying party it
- * is for: an ALLOW of the sandbox means nothing anywhere else.
+ * Signs the Grant of the sandbox Principal and the Proof of an Agent for one purchase (protocol §2, §3). A Grant names
+ * the one relying party that it is for, so an ALLOW of the sandbox means nothing anywhere else.
  */
 import {
   type Action,
@@ -27,7 +27,7 @@ import type { Sandbox } from './sandbox.ts';
 
 const SANDBOX_CURRENCY = 'USD';
 export const SANDBOX_GRANT_SECONDS = 3_600;
-/** The request that every Proof of the sandbox is bound to. */
+/** The HTTP request that every Proof of the sandbox is bound to. */
 export const SANDBOX_REQUEST = { method: 'POST', url: 'https://shop.example/checkout' } as const;
 
 export const sandboxAuthority = (maxAmountMinor: number) =>
@@ -63,7 +63,7 @@ export interface SandboxOrder {
   readonly requestId: string;
 }
 
-/** Good for one ALLOW. */
+/** A Grant and a Proof, good for one ALLOW. */
 export interface SandboxTicket extends SandboxGrant {
   readonly proof: string;
   readonly action: PurchaseAction;

@@ -1,4 +1,4 @@
-/** Playing in the sandbox (interface §Endpoints, Sandbox): its Agent buys from its relying party. */
+/** Operations of the sandbox (interface §Endpoints, Sandbox): its Agent buys from its relying party. */
 import type { GrantId } from '@svc/protocol';
 import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -7,12 +7,12 @@ import type { Revocation, Revoker } from '../grants/revoke-grant.ts';
 import { issueTicket, type SandboxTicket } from './issue.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** The most that a Grant of `/demo/mint` allows: 500.00 USD. */
+/** Maximum amount that a Grant of `/demo/mint` allows: 500.00 USD. */
 export const DEMO_MAX_AMOUNT_MINOR = 50_000;
-/** The most that a Proof can be asked for. */
+/** Maximum amount that a Proof can be requested for. */
 export const DEMO_AMOUNT_CAP_MINOR = 1_000_000_000;
 
-/** A fresh Grant to the sandbox's Agent, and its Proof for one purchase. */
+/** A new Grant to the sandbox's Agent, and its Proof for one purchase. */
 export const mintDemo = (
   deps: ServiceDeps,
   sandbox: Sandbox,
@@ -31,7 +31,10 @@ export const mintDemo = (
     { exclusiveKey: sandbox.principal },
   );
 
-/** Only what `mintDemo` gave out: anybody may ask, and tenants' starters are not theirs to revoke. */
+/**
+ * Revokes a Grant that `mintDemo` issued, and no other: anybody may call this, and must not revoke the starters of
+ * tenants.
+ */
 export const revokeDemo = async (
   deps: ServiceDeps,
   revoker: Revoker,

@@ -1,9 +1,9 @@
 /**
- * The sandbox: a Principal that the service itself plays, for Grants that let people see a real ALLOW (interface §Sandbox,
- * §Self-serve). Only what it signs is play; its records, Receipts and revocations are those of any Principal.
+ * The sandbox: a Principal that the service itself plays, for Grants with which people can see a real ALLOW (interface
+ * §Sandbox, §Self-serve). Only what it signs is play; its records, Receipts and revocations are those of any Principal.
  *
- * All nodes have the same key file, so any of them issues for the one Principal. The file decides which keys are
- * active: those that are new to the database are published, those that have left the file are retired.
+ * All nodes have the same key file, so each of them can issue for the one Principal. The file decides which keys are
+ * active: keys that are new to the database are published, and keys that have left the file are retired.
  */
 import { createHash } from 'node:crypto';
 import { type DidWeb, encodeBase64url, encodeUtf8, PROOF_WINDOW_MAX_SECONDS, sha256Of } from '@svc/protocol';
@@ -23,20 +23,20 @@ import { type AgentKey, agentFromSeed } from './agent-key.ts';
 export interface Sandbox {
   readonly principal: DidWeb;
   readonly signer: Signer;
-  /** Plays in `/demo`. Its key never leaves the service. */
+  /** The Agent of `/demo`. Its key never leaves the service. */
   readonly agent: AgentKey;
-  /** Plays in `/demo`. Nobody has a key of it. */
+  /** The relying party of `/demo`. Nobody has an API key of it. */
   readonly relyingParty: DidWeb;
 }
 
-/** Knows `maxUses`, without which nothing can be approved. */
+/** The profile that supports `maxUses`, which approvals need. */
 const SANDBOX_PROFILE = 'svc-base-v2';
 const UNLIMITED_PER_MINUTE = 1_000_000;
 
-/** Makes what is missing of the sandbox. Throws `KeySetError` where its key cannot be used. */
+/** Creates what is missing of the sandbox. Throws `KeySetError` when its key cannot be used. */
 export const openSandbox = async (deps: ServiceDeps, keys: KeySet): Promise<Sandbox> => {
   await ensureOnce(deps, keys).catch((error: unknown) => {
-    // Another node was first with the same.
+    // Another node created the same rows first.
     if (error instanceof StoreError && error.kind === 'conflict') return ensureOnce(deps, keys);
     throw error;
   });
@@ -48,7 +48,10 @@ export const openSandbox = async (deps: ServiceDeps, keys: KeySet): Promise<Sand
   };
 };
 
-/** Made of a signature that only the file's key can make, so that all nodes have the same Agent and no file more. */
+/**
+ * The Agent. Its key is derived from a signature that only the file's key can make, so that all nodes have the same
+ * Agent without another file.
+ */
 const agentOf = async (signer: Signer): Promise<AgentKey> => {
   const secret = await signer.sign(encodeUtf8('the key of the Agent in the sandbox'));
   return agentFromSeed(createHash('sha256').update(secret).digest());
@@ -125,11 +128,14 @@ const retire = async (deps: ServiceDeps, tx: Repositories, principal: DidWeb, ki
   );
 };
 
-/** Decisions name the key that asked, so there is one, whose value nobody has. */
+/**
+ * Creates the relying party and one API key of it. Decisions name the API key that was used, so there is one, whose
+ * value nobody has.
+ */
 const ensureRelyingParty = async (deps: ServiceDeps, tx: Repositories): Promise<void> => {
   const did = managedRelyingPartyDid(deps.identity, SANDBOX_SLUG);
   const known = await tx.relyingParties.find(did);
-  // That of versions before, which had no approvals to show.
+  // Earlier versions, which had no approvals, created it with this profile.
   if (known?.profile === 'svc-base-v1') await tx.relyingParties.update(did, { profile: SANDBOX_PROFILE });
   if (known === null)
     await tx.relyingParties.insert({
@@ -137,7 +143,7 @@ const ensureRelyingParty = async (deps: ServiceDeps, tx: Repositories): Promise<
       kind: 'managed',
       slug: SANDBOX_SLUG,
       name: 'Sandbox',
-      // A reader who takes a while can still use what was minted.
+      // A slow reader can still use what was minted.
       proofWindowSeconds: PROOF_WINDOW_MAX_SECONDS,
       verifyRateLimitPerMinute: UNLIMITED_PER_MINUTE,
       profile: SANDBOX_PROFILE,

@@ -1,7 +1,7 @@
 /**
- * Bounds what is stored for orgs without a plan (decision 36). Grants, keys and audit events are kept for ever, so an
- * org that signed itself up has a lifetime limit of changes until it has a plan; what takes authority away is not
- * counted.
+ * Limits what is stored for orgs without a plan (decision 36). Grants, keys and audit events are kept for ever.
+ * Therefore an org that signed itself up has a lifetime limit of changes until it has a plan. Changes that take
+ * authority away are not counted.
  */
 import type { OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
@@ -11,7 +11,7 @@ import { secondsUntilTomorrow } from './until-tomorrow.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'entitlements' | 'maxChangesWithoutPlan'>;
 
-/** Counts a change by a newcomer. `FORBIDDEN` where it has made as many as it may. */
+/** Counts a change by a newcomer. `FORBIDDEN` when it has reached its limit. */
 export const requireRoomForChange = async (
   { store, entitlements, maxChangesWithoutPlan: atMost }: Deps,
   { crowd, org }: Pick<Tenant, 'crowd' | 'org'>,
@@ -23,7 +23,10 @@ export const requireRoomForChange = async (
   );
 };
 
-/** Counts a call that stores something in the sandbox, for all who play there together. `RATE_LIMITED`: no more today. */
+/**
+ * Counts a call that stores something in the sandbox; all users of the sandbox share one limit. `RATE_LIMITED`: no more
+ * today.
+ */
 export const requireRoomInSandbox = async (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   perDay: number,

@@ -1,6 +1,6 @@
 /**
- * A tenant signs up through the console (interface §POST /orgs/self-serve): org, relying party, keys and starter in one
- * transaction. Either all of them exist or none does, and none of the keys is known before they do.
+ * Signs a tenant up through the console (interface §POST /orgs/self-serve): org, relying party, keys and starter in one
+ * transaction. Either all of them exist or none, and no key is known to anybody before they exist.
  */
 import { encodeUlid, type OrgId, PROOF_WINDOW_MAX_SECONDS } from '@svc/protocol';
 import type { ProvisionCaller } from '../access/caller.ts';
@@ -33,7 +33,7 @@ export interface SelfServeBundle {
 
 export interface SignUpOptions {
   readonly sandbox: Sandbox;
-  /** New orgs in one UTC day, on all nodes together. */
+  /** Maximum number of new orgs in one UTC day, on all nodes together. */
   readonly perDay: number;
 }
 
@@ -101,7 +101,7 @@ const insertTenant = async (
     details: { subject: orgId, role: orgAdmin.role },
   });
   await tx.selfServe.insert({ orgId, relyingParty: did, adminEmail });
-  // What others wait for comes last: the sandbox Principal's row, then the day's count.
+  // The rows that other transactions wait for come last: the sandbox Principal's row, then the day's count.
   const starter = await issueStarterIn(deps, tx, sandbox, relyingParty, requestId);
   if (!(await tx.selfServe.takeSignUp(perDay)))
     throw rateLimited('No more sign-ups are taken today (UTC).', secondsUntilTomorrow(deps.clock.nowMs()));
@@ -115,8 +115,8 @@ const insertTenant = async (
 };
 
 /**
- * The answer to COMMIT was lost. The keys are known here alone, so it is looked up whether they are in force: in a
- * transaction, whose commit is answered once what it found lasts.
+ * The answer to COMMIT was lost. Only this call knows the keys, so it finds out whether the tenant exists. It reads in
+ * a transaction, which commits only when what it read is durable.
  */
 const settle = async (
   { store }: ServiceDeps,

@@ -1,6 +1,6 @@
 /**
- * The starter of a tenant (interface §SelfServeStarter): a Grant of the sandbox Principal to an Agent of this once, whose
- * key is forgotten, and its Proof for the tenant's relying party.
+ * The starter of a tenant (interface §SelfServeStarter): a Grant of the sandbox Principal to a new Agent, and the
+ * Agent's Proof for the tenant's relying party. The Agent's key is used once and not kept.
  */
 import { findTenantFor } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -17,7 +17,7 @@ const MAX_AMOUNT_MINOR = 5_000;
 const AMOUNT_MINOR = 1_000;
 
 export interface Starter extends SandboxTicket {
-  /** When the Proof leaves the window that the relying party has now. */
+  /** When the Proof leaves the present window of the relying party. */
   readonly expiresAtMs: number;
 }
 
@@ -38,7 +38,7 @@ export const issueStarterIn = async (
   return { ...ticket, expiresAtMs: ticket.proofIssuedAtMs + proofWindowSeconds * 1000 };
 };
 
-/** The relying party that self-serve made under this DID. */
+/** The relying party that self-serve created under this DID. */
 export const getSelfServeRelyingParty = async (
   { store, identity }: Pick<ServiceDeps, 'store' | 'identity'>,
   did: string,
@@ -50,7 +50,7 @@ export const getSelfServeRelyingParty = async (
   return relyingParty;
 };
 
-/** `FORBIDDEN` where the tenant has made as many changes as it may without a plan. */
+/** `FORBIDDEN` when the tenant has reached its limit of changes without a plan. */
 export const issueStarter = async (
   deps: ServiceDeps,
   sandbox: Sandbox,

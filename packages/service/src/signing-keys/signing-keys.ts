@@ -1,6 +1,6 @@
 /**
- * The life of a Principal's signing keys (interface §Key states): active, then retired, then compromised, never back.
- * A kid stands for one key for ever, so that what was once denied under it stays denied.
+ * States of a Principal's signing keys (interface §Key states): active, then retired, then compromised, never back. A
+ * kid names one key for ever, so that what was once denied under it stays denied.
  */
 import { didOfKid } from '@svc/codec';
 import { type DidWeb, sha256Of } from '@svc/protocol';
@@ -17,7 +17,7 @@ import { type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from '../principals/did-document.ts';
 import { storeDocument } from '../principals/store-document.ts';
 
-/** Which key of which Principal, and who asks. */
+/** The key of a Principal, and the caller that changes it. */
 export interface KeyRequest {
   readonly caller: Caller | SystemActor;
   readonly principal: DidWeb;
@@ -28,10 +28,11 @@ export interface KeyRequest {
 export type RetiredState = Exclude<KeyState, 'active'>;
 
 /**
- * Retires a key; answers the state it is in then, which stays `compromised`. Idempotent: the first instant counts.
+ * Retires a key and returns its state afterwards; a compromised key stays `compromised`. Idempotent: the first instant
+ * stays.
  *
- * No barrier is needed: a Grant allocated after this has returned is presented after it, and its commit reads the new
- * version of the Principal.
+ * No barrier is needed: a Grant that is allocated after this has returned is also presented after it, and its commit
+ * reads the new version of the Principal.
  */
 export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<RetiredState> =>
   deps.store.transaction(
@@ -40,7 +41,7 @@ export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<Retir
       if (key.state !== 'active') return key.state;
       logRetiredKey(deps, principal, key);
       await moveKey(deps, tx, request, principal, key, 'retired');
-      // Which of its Grants still pass is told by that instant.
+      // This instant decides which Grants of the key still pass, so it must be right.
       assertDated(deps, (await lockKey(tx, request)).key.sinceMs);
       return 'retired';
     },
@@ -48,8 +49,9 @@ export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<Retir
   );
 
 /**
- * Marks a key compromised, in two phases as a revocation: when it returns, no ALLOW under the key is committed any more.
- * `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible. A repeat does what no call before is known to have done.
+ * Marks a key compromised, in two phases like a revocation: when it returns, no ALLOW under the key will be committed
+ * any more. `SERVICE_UNAVAILABLE`: recorded, but not yet known to be visible. A repeated call does what no earlier call
+ * is known to have done.
  */
 export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Promise<void> => {
   const { principal: did, kid } = request;
@@ -68,7 +70,10 @@ export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Pro
   await noteVisible(deps, did, kid);
 };
 
-/** Only spares repeats the barrier, so a failure changes nothing for this call. */
+/**
+ * Notes that the compromise is visible. This only spares repeated calls the barrier, so a failure changes nothing for
+ * this call.
+ */
 const noteVisible = async ({ store, log }: ServiceDeps, principal: DidWeb, kid: string): Promise<void> => {
   try {
     await store.transaction((tx) => tx.principals.noteCompromiseVisible(principal, kid), { lane: 'urgent' });
@@ -79,8 +84,8 @@ const noteVisible = async ({ store, log }: ServiceDeps, principal: DidWeb, kid: 
 };
 
 /**
- * Changes to one Principal's keys come one after another, and each is still the caller's to make: a kid that is compromised is
- * so for whoever has the Principal next.
+ * Locks the Principal, so that changes to its keys run one after another, and checks that the caller may still make the
+ * change: a compromised kid stays so for the next holder of the Principal too.
  */
 const lockKey = async (
   tx: Repositories,
@@ -105,7 +110,10 @@ const AUDITED_AS: Readonly<Record<RetiredState, AuditAction>> = {
   compromised: 'key.compromise',
 };
 
-/** The new version of the Principal makes every node read it again before it allows anything more. */
+/**
+ * Changes the state of the key. The Principal gets a new version, which makes every node read it again before it allows
+ * anything more.
+ */
 const moveKey = async (
   deps: ServiceDeps,
   tx: Repositories,
@@ -122,7 +130,9 @@ const moveKey = async (
   );
 };
 
-/** Puts a managed document without the compromised key in force. The old one stays as evidence of past Receipts. */
+/**
+ * Puts a managed document without the compromised key in force. The former document stays as evidence of past Receipts.
+ */
 const publishWithout = async (
   { crypto }: ServiceDeps,
   tx: Repositories,
