@@ -5,7 +5,7 @@ import type { Store } from '../ports/store.ts';
 import type { RpCallerRecord } from '../ports/verify-store.ts';
 import { Authenticator } from './authenticator.ts';
 
-/** A store whose look-ups wait to be answered, the oldest first. */
+/** A store whose look-ups stay pending until the test answers them, the oldest first. */
 const slowStore = () => {
   const waiting: { readonly keyHash: string; answer(record: RpCallerRecord | null): void }[] = [];
   const findRpCaller = (keyHash: string) =>
@@ -55,8 +55,8 @@ it('a key that is absent or revoked by now reads as nobody', async () => {
 });
 
 /**
- * A new key, and what its bearer is called; `answered` is what the look-up finds that the call waits for, null where it
- * waits for none.
+ * Issues a key and returns a function that authenticates with it and returns the name of the caller. `answered`: the
+ * name that the look-up finds; null when the call waits for no look-up.
  */
 const bearer = async ({ authenticator, waiting }: ReturnType<typeof slowStore>) => {
   const apiKeys = { findById: async () => null, insert: async () => ({}) };

@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts';
 import { findTenantFor, tenantOf } from './tenant.ts';
 
 const did = 'did:web:shop.example';
-/** Of one DID, registered by two customers. */
+/** Callers of one DID that two customers have registered. */
 const inOrgs = (orgId: string | null, otherOrgId: string | null) => ({
   principal: { class: 'principal', subject: did, orgId, isNewcomer: false } as unknown as Caller,
   rp: {

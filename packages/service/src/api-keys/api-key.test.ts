@@ -6,7 +6,7 @@ import { issueApiKey, parseApiKey } from './api-key.ts';
 
 const random = { bytes: (length: number) => new Uint8Array(randomBytes(length)) };
 
-/** A key table in memory that says an id is taken as often as told. */
+/** A key table in memory. It reports an id as taken as many times as the test says. */
 const keyTable = (takenIds = 0) => {
   let left = takenIds;
   const rows: ApiKeyRecord[] = [];

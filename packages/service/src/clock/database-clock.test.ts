@@ -74,7 +74,7 @@ describe("a process's time", () => {
     const database = createDatabase();
     database.wayBackMs = 900;
     const { read } = database.clock;
-    // The first is slow, the second quick.
+    // The first reading is slow, the second is quick.
     database.clock.read = async () => {
       const reading = await read();
       database.wayBackMs = 1;

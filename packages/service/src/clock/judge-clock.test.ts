@@ -5,7 +5,7 @@ const NOON_MS = Date.parse('2026-11-20T12:00:00.000Z');
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 
-/** Clocks that a test steps one by one; `pass` lets time go by on all of them. */
+/** Clocks that a test steps one by one; `pass` advances all of them. */
 const createMachines = () => {
   const at = { monotonicMs: 50_000, uptimeMs: 900_000, databaseMs: NOON_MS, nodeMs: NOON_MS };
   const pass = (ms: number, monotonicMs = ms) => {
@@ -34,7 +34,7 @@ const doubtOf = (judgement: Judgement): Doubt => {
   throw new Error('it was accepted');
 };
 
-/** A process that has been at work for a minute. */
+/** A process that has run for a minute. */
 const atWork = () => {
   const machines = createMachines();
   const reference = referenceOf(judgeClock(machines.see(), null, null));
@@ -42,7 +42,7 @@ const atWork = () => {
   return { ...machines, reference };
 };
 
-/** The judgement after the step has lasted for so long, looked at every second. */
+/** The judgement when the step has lasted for the given time, with a reading every second. */
 const after = (
   { pass, see, reference }: ReturnType<typeof atWork>,
   seconds: number,
@@ -92,8 +92,8 @@ describe('a process at work', () => {
   });
 
   /**
-   * Readings each 5 s, of a database's clock that gains so much between two of them; by how much it was followed, and
-   * when it was doubted.
+   * Takes a reading every 5 s of a database's clock that gains a fixed time between two of them. Returns by how much
+   * the clock was followed, and when it was doubted.
    */
   const drift = (gainMs: number, readings: number, nodeGainMs = 0) => {
     const { at, pass, see, ...work } = atWork();

@@ -1,12 +1,13 @@
 /**
- * Documents and status lists that no Receipt names and nobody was served are not kept (protocol §8): whoever changes a
- * document or revokes all day would fill the storage otherwise. First the Receipts are read for what they name, then what
- * has been of no use for an hour is removed. Cut off anywhere, too much is kept and nothing lost.
+ * Deletes documents and status lists that no Receipt names and that were not served to anybody (protocol §8). Otherwise
+ * a tenant that changes a document or revokes all day would fill the storage. First the job reads the Receipts for the
+ * hashes that they name; then it deletes what has not been needed for an hour. An interruption at any point leaves too
+ * much, and loses nothing.
  */
 import type { ServiceDeps } from '../deps.ts';
 import { sealLedger } from './roll-up-usage.ts';
 
-/** Steps of a fraction of a second. */
+/** Sizes of steps that take a fraction of a second. */
 const RECEIPTS_PER_STEP = 2_000;
 const ARTIFACTS_PER_STEP = 500;
 

@@ -1,6 +1,7 @@
 /**
- * Completes pauses, and their ends, that were recorded by a node which ended before it knew them visible (protocol §9). What is
- * paused denies already; what is missing is the time, which only a repeated call would bring otherwise.
+ * Completes pauses, and ends of pauses, that a node recorded and did not complete because it ended first (protocol §9).
+ * What is paused is denied already; what is missing is the time from which the change is visible, which otherwise only
+ * a repeated call would set.
  */
 import type { ServiceDeps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
@@ -10,7 +11,10 @@ import { roundUntil } from './round.ts';
 
 const BATCH = 1_000;
 
-/** Answers how many it completed, in a minute at most. Rejects when storage cannot list. What is not visible in time waits for the next round. */
+/**
+ * Returns the number completed, within one minute. Rejects when storage cannot list. A change that does not become
+ * visible in time waits for the next round.
+ */
 export const completePauses = async (deps: ServiceDeps, stop: AbortSignal): Promise<number> => {
   const goesOn = roundUntil(stop);
   let completed = 0;

@@ -7,8 +7,8 @@ import { completeRevocations } from './complete-revocations.ts';
 const never = new AbortController().signal;
 
 /**
- * An unstamped Grant of each of these, the longest waiting first, and pages of two Principals. `fail` says what becomes of a stamp,
- * `failListing` of a page or of the Grants of a Principal.
+ * A store with one unstamped Grant of each of these Principals, the longest waiting first, listed in pages of two
+ * Principals. `fail` returns the error of a stamp, `failListing` that of a page or of the Grants of a Principal.
  */
 const storeOf = (
   principals: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * Completes revocations whose node ended between recording them and stamping them, or whose list could not be signed (protocol
- * §9). They deny already; what is missing is the list, the barrier and the time, which only somebody's repeated call would
- * bring otherwise.
+ * Completes revocations whose node ended between recording and stamping them, or whose list could not be signed
+ * (protocol §9). They deny already. What is missing is the list, the barrier and the time, which otherwise only a
+ * repeated call would add.
  */
 import type { DidWeb, GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
@@ -9,7 +9,7 @@ import { publishRevoked } from '../grants/publish-revoked.ts';
 import { StoreError } from '../ports/store.ts';
 import { roundUntil } from './round.ts';
 
-/** A revoker that is still at work takes less. */
+/** A revocation that is still under way takes less time. */
 export const ABANDONED_AFTER_SECONDS = 10;
 const BATCH = 1_000;
 
@@ -20,13 +20,14 @@ export interface CompletedRevocations {
 }
 
 /**
- * Rejects when storage cannot list Principals, with what it could list done. Each Principal has a turn of at most 1,000 Grants
- * before any has a second. One whose barrier is not passed in time waits for the next round, as does what is left after a minute.
+ * Completes what is due. Rejects when storage cannot list Principals, after completing those that it could list. Each
+ * Principal has a turn of at most 1,000 Grants before any Principal has a second turn. A Principal whose barrier does
+ * not pass in time waits for the next round, as does everything left after a minute.
  */
 export const completeRevocations = async (deps: Deps, stop: AbortSignal): Promise<CompletedRevocations> => {
   const goesOn = roundUntil(stop);
   let stamped = 0;
-  /** Answers those of whom more may be left. */
+  /** Returns the Principals that may have more Grants to complete. */
   const takeTurns = async (principals: readonly DidWeb[]): Promise<DidWeb[]> => {
     const more: DidWeb[] = [];
     for (const principal of principals) {
@@ -60,7 +61,10 @@ interface Turn {
   readonly isMore: boolean;
 }
 
-/** One turn. Where it fails no more is said to be left: the others go on. */
+/**
+ * One turn of a Principal. When it fails, it reports that nothing more is left, so that the round continues with the
+ * other Principals.
+ */
 const completeSome = async (deps: Deps, principal: DidWeb): Promise<Turn> => {
   const { store, clock, log } = deps;
   let ids: GrantId[] = [];

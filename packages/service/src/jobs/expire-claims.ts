@@ -1,4 +1,4 @@
-/** Claims that nobody has proven in time (protocol §13) are released, so that the DID is free again. */
+/** Releases claims that were not proven in time (protocol §13), so that the DID is free again. */
 import { expireClaim } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { ClaimKind } from '../ports/claims.ts';

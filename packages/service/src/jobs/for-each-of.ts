@@ -1,8 +1,8 @@
 /** Bounded concurrency for jobs. */
 
 /**
- * Runs `work` on every item, at most `atOnce` at a time, and begins none once `stop` is aborted. Resolves when all that
- * began are over; rejects, then too, with the first error.
+ * Runs `work` on every item, at most `atOnce` at a time, and begins no further item once `stop` is aborted or one has
+ * failed. Settles when all begun items have ended: it resolves, or rejects with the first error.
  */
 export const forEachOf = async <T>(
   items: readonly T[],

@@ -1,4 +1,4 @@
-/** Events and what became of them are kept for 30 days (protocol §15), in steps that are small whatever the backlog. */
+/** Deletes events and their deliveries after 30 days (protocol §15), in steps that are small whatever the backlog. */
 import type { ServiceDeps } from '../deps.ts';
 import { VerifierTurns } from '../events/tell-verifiers.ts';
 import { StoreError } from '../ports/store.ts';
@@ -9,13 +9,13 @@ const KEPT_DAYS = 30;
 const PER_STEP = 1_000;
 const SEQUENCING_MS = 20_000;
 
-/** Rejects, with what it could forget forgotten, when events cannot be moved into the log. */
+/** Rejects when events cannot be moved into the log, after deleting what it could. */
 export const forgetEvents = async (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   stop: AbortSignal,
 ): Promise<Forgotten> => {
   const goesOn = roundUntil(stop);
-  // Where nothing delivers, nothing else moves them into the log, where they grow old.
+  // In a deployment that delivers nothing, nothing else moves events into the log, where they age.
   const outbox = await sequenceAll(store, roundUntil(stop, SEQUENCING_MS));
   let removed = 0;
   let isOld = true;
@@ -24,7 +24,8 @@ export const forgetEvents = async (
     removed += step;
     isOld = step >= PER_STEP;
   }
-  // Nor does anything else tell those who have verified what was revoked. Last: nothing that is forgotten waits for it.
+  // There, nothing else writes the events for relying parties that have verified a revoked Grant either. This is last,
+  // because no deletion depends on it.
   const turns = new VerifierTurns(store.revocationNotices);
   let isUntold = true;
   while (isUntold && goesOn()) isUntold = await turns.tellNext();
@@ -32,7 +33,7 @@ export const forgetEvents = async (
   return { removed, left: outbox.isMore || isOld || isUntold ? 1 : 0 };
 };
 
-/** `isMore`: its time was over before the outbox was empty. */
+/** `isMore`: the time ended before the outbox was empty. */
 const sequenceAll = async (
   { eventLog }: Pick<ServiceDeps['store'], 'eventLog'>,
   goesOn: () => boolean,

@@ -1,9 +1,11 @@
 /**
- * Status lists follow the service's active key (protocol §9): after a rotation every list that another published key
- * signed is signed anew. Each in a transaction of its own, under the row's lock, which a revocation takes too: the bits
- * signed are those of that moment, and they must be the ones that the former credential says, so that a row that was
- * tampered with never gets the service's word. What is found is told by the credentials themselves, so a round that was
- * cut off is completed by the next, and two at once sign nothing twice.
+ * Signs status lists again after a rotation (protocol §9): every list that another published key signed is signed with
+ * the service's active key.
+ *
+ * Each list has its own transaction, under the row lock that a revocation takes too, so the signed bits are the current
+ * ones. They must equal the bits of the former credential, so that the service never signs a row that was tampered
+ * with. The credentials themselves show which lists are due, so the next round completes one that was interrupted, and
+ * two rounds at once sign nothing twice.
  */
 import { isSameBytes } from '@svc/codec';
 import type { ServiceDeps } from '../deps.ts';
@@ -13,12 +15,12 @@ import { type Repositories, StoreError } from '../ports/store.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'random' | 'crypto' | 'identity' | 'log'>;
 
-/** Lists asked for at once. */
+/** Lists that are listed at once. */
 const BATCH = 50;
 
 export interface ReSigned {
   readonly signed: number;
-  /** Lists that could not be signed, or must not be. */
+  /** Number of lists that could not be signed, or must not be. */
   readonly left: number;
 }
 

@@ -36,7 +36,7 @@ it('a round that begins behind what is left of a table goes through it once', as
 it('a table that takes longer than a round is gone through once, and nothing is left then', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  // Pauses take as long as steps, by this clock none: of five parts a round of 60 s takes three.
+  // By this clock a step takes 20 s and a pause no time, so a round of 60 s does three of the five parts.
   const retention = {
     async sweepSpentProofs(from: number) {
       nowMs += 20_000;

@@ -1,7 +1,8 @@
 /**
- * What is kept for a time only (interface §Limits): spent Proofs and idempotency keys go, action fields of old Receipts
- * are cleared. Small steps, each committed by itself and followed by a pause as long as it took, so that decisions keep
- * half of the database at least. A round ends after a minute; the next goes on there, and what was cut off is found by a later one.
+ * Deletes what is kept for a limited time (interface §Limits): spent Proofs and idempotency keys, and the action fields
+ * of old Receipts. The work is done in small steps. Each step is its own transaction, followed by a pause of the same
+ * duration, so that decisions keep at least half of the database. A round ends after a minute; the next round goes on
+ * from there, and a later one finds what was interrupted.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceDeps } from '../deps.ts';
@@ -15,19 +16,22 @@ type Deps = Pick<ServiceDeps, 'store' | 'clock'>;
 
 export interface Forgotten {
   readonly removed: number;
-  /** 1 where the round was over before everything was done, else 0. */
+  /** 1 when the round ended before all was done, else 0. */
   readonly left: number;
 }
 
-/** How far a sweep is. Each round changes it. */
+/** The position of a sweep; each round changes it. */
 export interface SweepPlace {
-  /** Where the next round begins, as `Sweep.next` says it; 0 for the start. */
+  /** Where the next round begins, as in `Sweep.next`; 0 for the start. */
   from: number;
-  /** Once around the table, over as many rounds as it takes: where it began, and how often it has met the end. Null: none is under way. */
+  /**
+   * One lap around the table, over as many rounds as it takes: where it began, and how often it has reached the end.
+   * Null: no lap is under way.
+   */
   lap: { readonly began: number; ends: number } | null;
 }
 
-/** Anywhere in a table: where a process begins that has no place, and may do one round only. */
+/** A random position in a table. A process without a stored position begins there, because it may do only one round. */
 export const drawSweepPlace = async (
   { store, random }: Pick<ServiceDeps, 'store' | 'random'>,
   table: Swept,
@@ -64,7 +68,7 @@ export const clearOldActions = async (
   return { cleared, left };
 };
 
-/** Until the lap is closed, or the round is over. `left`: of the lap. */
+/** Sweeps until the lap is complete or the round ends. `left`: 1 when part of the lap is left, else 0. */
 const sweepOn = async (
   sweep: (from: number) => Promise<Sweep>,
   stop: AbortSignal,
@@ -74,7 +78,8 @@ const sweepOn = async (
   let { from } = place;
   place.lap ??= { began: from, ends: 0 };
   const { lap } = place;
-  // A part that fails is tried again by the next round; where it is the first of that one too, those before it go on.
+  // If a part fails, the next round begins at the start of the table and reaches the part again. So a part that always
+  // fails does not keep the parts before it from being swept.
   place.from = 0;
   const left = await stepByStep(stop, async () => {
     const step = await sweep(from);
@@ -82,7 +87,7 @@ const sweepOn = async (
     if (step.next === null) lap.ends += 1;
     from = step.next ?? 0;
     place.from = from;
-    // A second end: the table ends before the place where the lap began.
+    // Two ends in one lap: the table now ends before the place where the lap began.
     const goesOn = lap.ends === 0 || (lap.ends === 1 && from < lap.began);
     if (!goesOn) place.lap = null;
     return goesOn;
@@ -90,7 +95,7 @@ const sweepOn = async (
   return { removed, left };
 };
 
-/** Takes steps until one says that there is no more: 0. Or until `stop`, or until the round is over: 1. */
+/** Takes steps until one returns false (result 0), or until `stop` is aborted or the round ends (result 1). */
 const stepByStep = async (stop: AbortSignal, step: () => Promise<boolean>): Promise<number> => {
   const goesOn = roundUntil(stop);
   while (goesOn()) {

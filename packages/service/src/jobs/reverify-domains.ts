@@ -1,7 +1,7 @@
 /**
- * The re-check of hosted Principals' domains (interface §Limits: every 24 hours). Due domains are found by the time of
- * their last check, so the job catches up after an outage. It skips a domain that another worker has checked meanwhile:
- * two runs at once repeat only the checks that both had begun.
+ * Checks the domains of hosted Principals again (interface §Limits: every 24 hours). Due domains are found by the time
+ * of their last check, so the job catches up after an outage. It skips a domain that another worker has checked
+ * meanwhile, so two runs at once repeat only the checks that both had begun.
  */
 import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -13,24 +13,33 @@ import { checkDomain } from '../principals/verify-principal.ts';
 import { forEachOf } from './for-each-of.ts';
 
 const BATCH = 100;
-/** They are listed again with each page: a round ends where storage records nothing. */
+/** Failed domains are listed again with each page, so a round ends when this many checks could not be recorded. */
 const MOST_FAILED = 1_000;
 const AT_ONCE = 8;
 
-/** Numbers of checks. */
+/** Numbers of checks in a round. */
 export interface Reverified {
-  /** Recorded: what they found, which is one of the next three, and the states that changed, the verified ones that were lost among them. */
+  /**
+   * Checks that were recorded. Each has one of the next three results. `changed` counts those that changed the state,
+   * and `lost` those among them that ended a verification.
+   */
   readonly checked: number;
   readonly proven: number;
   readonly unknown: number;
   readonly absent: number;
-  /** Unknown, of one that was proven once: what an outage of the way out takes, whoever else has claimed hosts that never answer. */
+  /**
+   * Unknown results for Principals that were proven once. This number rises when outgoing connections fail; claimed
+   * hosts that never answered do not change it.
+   */
   readonly unasked: number;
-  /** Unknown or absent, of one that was proven once: counted again at each check of one that was lost. */
+  /**
+   * Unknown or absent results for Principals that were proven once. A Principal that has lost its verification counts
+   * again at each check.
+   */
   readonly astray: number;
   readonly changed: number;
   readonly lost: number;
-  /** Not recorded, or not known to be visible. */
+  /** Checks that were not recorded, or whose result is not known to be visible. */
   readonly failed: number;
 }
 
@@ -52,7 +61,7 @@ export const reverifyDomains = async (deps: ServiceDeps, stop: AbortSignal): Pro
   };
   for (;;) {
     const listed = await deps.store.principals.listDueForVerification(BATCH + tried.size);
-    // One whose check could not be recorded stays due: it waits for the next round.
+    // A domain whose check could not be recorded stays due; it waits for the next round.
     const due = listed.filter(({ did }) => !tried.has(did)).slice(0, BATCH);
     if (due.length === 0 || stop.aborted || tried.size >= MOST_FAILED) return counts;
     await forEachOf(due, AT_ONCE, stop, async (principal) => {
@@ -62,12 +71,12 @@ export const reverifyDomains = async (deps: ServiceDeps, stop: AbortSignal): Pro
   }
 };
 
-/** False: it may still be due. */
+/** Checks one domain. False: it may still be due. */
 const reverify = async (deps: ServiceDeps, listed: PrincipalRecord, counts: Counts): Promise<boolean> => {
   const { did } = listed;
   try {
     const principal = await deps.store.principals.find(did);
-    // Checked elsewhere meanwhile.
+    // Another worker has checked it meanwhile.
     if (principal === null || principal.lastCheckedMs !== listed.lastCheckedMs) return true;
     const checked = await checkDomain(deps, principal, {
       actor: SYSTEM,

@@ -3,7 +3,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { StoreError } from '../ports/store.ts';
 import { rollUpUsage } from './roll-up-usage.ts';
 
-/** Answers as listed, in the order in which they are asked for; an error is thrown. */
+/** A store that gives the listed answers in the order of the calls; a listed error is thrown. */
 const storeOf = (seals: (boolean | Error)[], counts: number[]) => {
   const asked: string[] = [];
   const usage = {

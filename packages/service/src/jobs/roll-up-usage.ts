@@ -1,16 +1,19 @@
 /**
- * Adds up the ledger (interface §Usage): seals what is over 3 s old, then counts what is sealed and not counted yet. Each
- * step is a transaction that knows by itself what is left, so a worker that is cut off anywhere loses nothing, and
- * several at once count nothing twice. Answers are exact whether it runs or not; it keeps them fast.
+ * Adds up the ledger (interface §Usage): seals what is over 3 s old, then counts what is sealed and not counted yet.
+ * Each step is a transaction that finds by itself what is left, so an interrupted worker loses nothing, and several
+ * workers at once count nothing twice. Answers are exact whether the job runs or not; the job keeps them fast.
  */
 import type { ServiceDeps } from '../deps.ts';
 import { StoreError } from '../ports/store.ts';
 
-/** A transaction of a fraction of a second, also where every decision is of another Principal, on a server that has time. */
+/**
+ * Largest batch. On a server that is not overloaded, its transaction takes a fraction of a second, even when every
+ * decision is of another Principal.
+ */
 const MAX_BATCH = 2_000;
 /**
- * One that is short of time takes fewer in the same time; what it does not end in time is undone, and would be begun
- * again without end.
+ * An overloaded server handles fewer decisions in the same time. A batch that does not end in time is rolled back, and
+ * a batch of the same size would fail again without end.
  */
 const FIRST_BATCH = 250;
 const MIN_BATCH = 25;
@@ -36,7 +39,7 @@ export const rollUpUsage = async (deps: Deps, stop: AbortSignal): Promise<Rolled
   }
 };
 
-/** How many were counted; null: `limit` were too many for one transaction. */
+/** Number of decisions counted; null when `limit` were too many for one transaction. */
 const countUpTo = async ({ store }: Deps, limit: number): Promise<number | null> => {
   try {
     return await store.usage.countSealed(limit);
@@ -47,7 +50,7 @@ const countUpTo = async ({ store }: Deps, limit: number): Promise<number | null>
   }
 };
 
-/** False: there is more to seal. A decision that takes its time is waited for in the next round. */
+/** Seals the ledger. False: there is more to seal. A decision that is slow to commit is sealed in the next round. */
 export const sealLedger = async ({ store, clock }: Deps): Promise<boolean> => {
   try {
     return await store.usage.seal(clock.nowMs());

@@ -1,7 +1,13 @@
-/** How long a job works at a stretch: the locks of others, and what waits for the same job, come round again. */
+/**
+ * Maximum duration of a round of a job. After it, other processes that wait for the same job or for its locks get their
+ * turn.
+ */
 const ROUND_MS = 60_000;
 
-/** Whether a round may begin more work: until it is told to stop, or its time, a minute, is over. */
+/**
+ * A function that returns whether the round may begin more work: until `stop` is aborted or the time is over, by
+ * default a minute.
+ */
 export const roundUntil = (stop: AbortSignal, ms = ROUND_MS): (() => boolean) => {
   const endsMs = performance.now() + ms;
   return () => !stop.aborted && performance.now() < endsMs;

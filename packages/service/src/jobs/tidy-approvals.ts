@@ -1,6 +1,6 @@
 /**
- * Records the expiry of requests for approval, so that its event is sent also where no call reads the request. Forgets
- * the texts of Grants once they have expired, and requests after 30 days.
+ * Records the expiry of requests for approval, so that its event is sent even if no call reads the request. Deletes the
+ * texts of Grants once they have expired, and requests after 30 days.
  */
 import type { ServiceDeps } from '../deps.ts';
 

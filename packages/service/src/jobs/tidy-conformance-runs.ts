@@ -1,6 +1,6 @@
 /**
- * Runs that no runner will end, and runs that have served their time. Runners end what was interrupted too; here it
- * happens where none runs.
+ * Ends conformance runs that were interrupted, and deletes those that are old enough. Runners end interrupted runs too;
+ * this job does so where no runner is deployed.
  */
 import type { ServiceDeps } from '../deps.ts';
 

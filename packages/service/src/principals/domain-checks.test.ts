@@ -7,7 +7,7 @@ import { DomainChecks } from './domain-checks.ts';
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** Hosts never answer. */
+/** Domain checks whose hosts never answer. */
 const checksOf = () => {
   const asked: string[] = [];
   const ask = ({ did }: { readonly did: string }) => {

@@ -1,7 +1,7 @@
 /**
- * What the receiver of a pushed stream wants to see as `Authorization` (SSF 1.0, `authorization_header`). It is stored
- * sealed: AES-256-GCM under a key that is derived from a root of SVC_WEBHOOK_KEYS, which the database does not have,
- * and for one stream and one URL: a row that was altered leads it nowhere else.
+ * The `Authorization` value that the receiver of a pushed stream requires (SSF 1.0, `authorization_header`). It is
+ * stored sealed with AES-256-GCM. The key is derived from a root of SVC_WEBHOOK_KEYS, which the database does not
+ * contain, for one stream; the URL is authenticated with it. So an altered row cannot send the header to another URL.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { WebhookSecrets } from '../events/webhook-secrets.ts';
@@ -11,13 +11,13 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Where it is sent. */
+/** The stream and the URL that a header is sealed for. */
 export interface PushPlace {
   readonly streamId: string;
   readonly url: string;
 }
 
-/** Null where there is no root for new secrets. `nonce`: 12 random bytes. */
+/** The sealed header; null when there is no root for new secrets. `nonce`: 12 random bytes. */
 export const sealAuthorization = (
   secrets: WebhookSecrets,
   place: PushPlace,
@@ -32,7 +32,7 @@ export const sealAuthorization = (
   return { root, sealed: sealed.toString('base64url') };
 };
 
-/** Null where its root is gone, or it was sealed for another place. */
+/** The header; null when its root is not configured any more, or when it was sealed for another place. */
 export const openAuthorization = (
   secrets: WebhookSecrets,
   place: PushPlace,

@@ -1,4 +1,4 @@
-/** Where the SETs of a stream go, as its receiver asks for it. */
+/** How the SETs of a stream are delivered, as its receiver requests it. */
 import type { ServiceDeps } from '../deps.ts';
 import { internal, invalidRequest } from '../errors.ts';
 import { parseSendable } from '../events/subscriptions.ts';
@@ -19,9 +19,9 @@ export type DeliveryRequest =
 type Deps = Pick<ServiceDeps, 'identity' | 'mappedHosts' | 'findUrlRefusal' | 'webhookSecrets' | 'random'>;
 
 /**
- * `sent` undefined: it is polled. `now`: what is kept of if the URL stays, namely the header, which the receiver cannot
- * read and so need not send again; null: nothing is. Throws 400 for a URL that would not be asked, or another than this
- * service has for polls.
+ * The delivery of a stream. `sent` undefined: the stream is polled. `now`: the present delivery. Its header is kept if
+ * the URL stays the same, because the receiver cannot read the header and so need not send it again. Null: nothing is
+ * kept. Throws 400 for a URL that SETs are not sent to, and for a poll URL other than this service's.
  */
 export const deliveryOf = (
   deps: Deps,

@@ -1,4 +1,7 @@
-/** Polling a stream (RFC 8936): what is acknowledged goes, what waits is given until it is. */
+/**
+ * Polls a stream (RFC 8936): SETs that are acknowledged are removed; SETs that wait are returned until they are
+ * acknowledged.
+ */
 import { assertLiveKey, lockLiveKey } from '../access/live-key.ts';
 import { tenantOf } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -11,7 +14,7 @@ import { eventOfJti } from './set.ts';
 import type { SetSigner } from './sign-sets.ts';
 import { assertProven, findOwn } from './streams.ts';
 
-/** In one answer. */
+/** Maximum number of SETs in one answer. */
 const SETS_AT_ONCE = 100;
 const WAIT_MS = 20_000;
 
@@ -25,20 +28,20 @@ export interface Poll {
 }
 
 export interface Polled {
-  /** By `jti`, the oldest first: compact JWS. */
+  /** Compact JWS by `jti`, the oldest first. */
   readonly sets: Readonly<Record<string, string>>;
   readonly moreAvailable: boolean;
 }
 
-/** What a node keeps between polls. */
+/** The state that a node keeps between polls. */
 export interface Polling {
   readonly waits: Waits;
   readonly signer: SetSigner;
 }
 
 /**
- * `gone`: nobody waits for the answer any more. `RATE_LIMITED`: too many wait on this node. `UNAUTHORIZED`: the key was
- * revoked while it waited.
+ * `gone`: aborted when the client no longer waits for the answer. `RATE_LIMITED`: too many polls wait on this node.
+ * `UNAUTHORIZED`: the key was revoked during the wait.
  */
 export const pollStream = async (
   deps: ServiceDeps,
@@ -57,7 +60,7 @@ export const pollStream = async (
     return { sets, moreAvailable: waiting.length > Object.keys(sets).length };
   };
   const first = await give(stream);
-  // A receiver that wants no SET waits for none.
+  // A receiver that requests no SET does not wait for one.
   if (returnImmediately || maxEvents === 0 || Object.keys(first.sets).length > 0) return first;
   await waits.until(id, tenant, WAIT_MS, gone);
   await assertLiveKey(deps.store, caller);

@@ -1,4 +1,4 @@
-/** One SET for an endpoint that is pushed to (RFC 8935), and what its answer means. */
+/** Prepares one SET for a push endpoint (RFC 8935), and reads its answer. */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid, type JsonObject, type Signer } from '@svc/protocol';
 import type { Prepared, Refusal, WebhookPort } from '../events/post.ts';
@@ -23,12 +23,12 @@ export interface PushDeps {
 
 export type PushDelivery = Pick<TakenDelivery, 'subscriptionId' | 'url'> & { readonly push: TakenPush };
 
-/** The whole of an error answer: `err` and `description` with room around them. */
+/** Maximum size of a whole error answer: `err` and `description`, with a margin. */
 const ERROR_BYTES = 8_192;
 const ERR_CHARS = 128;
 const DESCRIPTION_CHARS = 1_024;
 
-/** `missing`: nothing can be sent, for a reason that lies here. */
+/** The request to send. `missing`: why nothing can be sent; the reason lies in this service. */
 export const preparePush = async (
   deps: PushDeps,
   delivery: PushDelivery,
@@ -55,17 +55,17 @@ export const preparePush = async (
 
 const ACCEPTED = 202;
 
-/** Empty: the receiver wants none. */
+/** The header; empty when the receiver wants none, null when it cannot be opened. */
 const authorizationOf = (
   { secrets }: PushDeps,
   { subscriptionId: streamId, url, push }: PushDelivery,
 ): string | null =>
   push.authorization === null ? '' : openAuthorization(secrets, { streamId, url }, push.authorization);
 
-/** The codes of RFC 8935 §2.4 that say something of the SET; the others are about keys and access, which change. */
+/** The codes of RFC 8935 §2.4 that concern the SET itself. The other codes concern keys and access, which change. */
 const FINAL: readonly string[] = ['invalid_request', 'invalid_issuer', 'invalid_audience'];
 
-/** What a 400 says (RFC 8935 §2.3). Null: it is not in that form. A text that repeats the header is not kept. */
+/** What a 400 says (RFC 8935 §2.3); null when it is not in that form. A text that repeats the header is not kept. */
 const refusalIn = (error: string, authorization: string): Refusal | null => {
   const { err, description } = parseObject(error) ?? {};
   if (typeof err !== 'string' || err === '') return null;
@@ -88,8 +88,8 @@ const parseObject = (text: string): JsonObject | null => {
 };
 
 /**
- * The service has paused the stream by itself, and says so on it: a stream-updated event (SSF 1.0 §8.1.5). Sent once:
- * who does not hear it reads the status.
+ * Tells the receiver that the service itself has paused the stream, by a stream-updated event (SSF 1.0 §8.1.5). It is
+ * sent once; a receiver that does not get it can read the status.
  */
 export const tellPaused = async (
   deps: PushDeps & { readonly webhooks: WebhookPort; readonly clock: { nowMs(): number } },

@@ -1,11 +1,11 @@
-/** Why a stream is paused or disabled, for people. */
+/** Says for people why a stream is paused or disabled. */
 import { DISABLED_AFTER_DAYS } from '../events/post.ts';
 import type { StreamRecord } from '../ports/streams.ts';
 
-/** As long as a reason that its owner may give. */
+/** Maximum length, the same as of a reason that the owner gives. */
 const REASON_CHARS = 100;
 
-/** Null where nobody gave one. */
+/** The reason; null when nobody gave one. */
 export const reasonOf = ({
   reason,
   disabledBecause,

@@ -8,13 +8,13 @@ export const SET_TYP = 'secevent+jwt';
 const SECEVENT = 'https://schemas.openid.net/secevent';
 const REVOKED = `${SECEVENT}/caep/event-type/credential-change`;
 const COMPROMISED = `${SECEVENT}/risc/event-type/credential-compromise`;
-/** What a stream is told of itself, by the type in the log. */
+/** Event types about the stream itself, by their type in the log. */
 const OF_STREAM: Readonly<Partial<Record<WaitingEvent['type'], string>>> = {
   [VERIFICATION]: `${SECEVENT}/ssf/event-type/verification`,
   [STREAM_UPDATED]: `${SECEVENT}/ssf/event-type/stream-updated`,
 };
 
-/** Where CAEP or RISC has a type that says the same. All else has a URI of the service's own. */
+/** Event types that CAEP or RISC defines with the same meaning. Every other type has a URI of this service. */
 const STANDARD: Readonly<Partial<Record<EventType, string>>> = {
   'grant.revoked': REVOKED,
   'key.compromised': COMPROMISED,
@@ -23,26 +23,26 @@ const STANDARD: Readonly<Partial<Record<EventType, string>>> = {
 export const eventUriOf = (type: EventType, issuer: string): string =>
   STANDARD[type] ?? `${issuer}/event-types/${type}`;
 
-/** What a stream can have, in the order of the types. */
+/** The event URIs that a stream can request, in the order of the types. */
 export const eventUris = (issuer: string): readonly string[] =>
   EVENT_TYPES.map((type) => eventUriOf(type, issuer));
 
-/** Types of the URIs that a receiver names; URIs that are unknown are left out. */
+/** The types of the URIs that a receiver names. Unknown URIs are left out. */
 export const typesOf = (uris: readonly string[], issuer: string): readonly EventType[] =>
   EVENT_TYPES.filter((type) => uris.includes(eventUriOf(type, issuer)));
 
-/** `aud` of a stream: the DID, or the id of the org, whose key made it. */
+/** `aud` of a stream: the DID, or the id of the org, of the key that created it. */
 export const audienceClaimOf = ({ audience }: Pick<StreamRecord, 'audience'>): string =>
   audience.slice(audience.indexOf(' ') + 1);
 
-/** One for each event and stream: SETs of several streams differ in what they say. */
+/** The `jti` for one event and stream. It names the stream because SETs of several streams differ in content. */
 const jtiOf = (eventId: string, streamId: string): string => `${eventId}.${streamId}`;
 
-/** The event that a `jti` of this stream names; null: it is none of its. */
+/** The event that a `jti` of this stream names; null when the `jti` is not of this stream. */
 export const eventOfJti = (jti: string, streamId: string): string | null =>
   jti.endsWith(`.${streamId}`) ? jti.slice(0, -streamId.length - 1) : null;
 
-/** The claims of a SET: always the same for one event and stream. */
+/** The claims of a SET; always the same for one event and stream. */
 export const setClaims = (
   event: WaitingEvent,
   stream: Pick<StreamRecord, 'streamId' | 'audience'>,
@@ -64,7 +64,7 @@ const contentOf = (
   streamId: string,
   { baseUrl, did }: { readonly baseUrl: string; readonly did: string },
 ): JsonObject => {
-  // Written by the database: an object.
+  // The database wrote it, as an object.
   const data = JSON.parse(event.data) as JsonObject;
   const ofStream = OF_STREAM[event.type];
   if (ofStream !== undefined)
@@ -74,13 +74,16 @@ const contentOf = (
   return { sub_id: subjectOf(data, did), events: { [eventUriOf(type, baseUrl)]: said } };
 };
 
-/** What the standard types ask for beside their time. */
+/** Members that the standard types require besides the time. */
 const SAYING: Readonly<Partial<Record<EventType, JsonObject>>> = {
   'grant.revoked': { change_type: 'revoke', credential_type: 'verifiable-credential' },
   'key.compromised': { credential_type: 'signing-key' },
 };
 
-/** Whom an event is about: the Agent, else the Principal, what is paused, the relying party, the service. */
+/**
+ * The subject of an event: the Agent, else the Principal, else what is paused, else the relying party, else the
+ * service.
+ */
 const subjectOf = ({ agent, principal, subject, relying_party }: JsonObject, service: string): JsonObject => {
   const named = [agent, principal, subject, relying_party].find((one) => typeof one === 'string') ?? service;
   return String(named).startsWith('did:') ? { format: 'did', url: named } : { format: 'opaque', id: named };

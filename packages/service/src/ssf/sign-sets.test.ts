@@ -1,4 +1,7 @@
-/** A slow signer, such as a token behind PKCS#11: what a poll is given of a long backlog, and what that leaves to others. */
+/**
+ * With a slow signer, such as a token behind PKCS#11: what a poll returns of a long backlog, and how much of the signer
+ * is left to others.
+ */
 import { slowSigner } from '@svc/testkit/slow-signer';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StreamRecord, WaitingEvent } from '../ports/streams.ts';
@@ -21,7 +24,7 @@ const slowToken = (...of: Parameters<typeof slowSigner>) => {
   return { sets: new SetSigner({ identity } as never, createSigningTurns()), sign, count };
 };
 
-/** Polls until nothing is left; how many polls that took. */
+/** Polls until nothing is left; returns the number of polls. */
 const drain = async (
   { sets }: ReturnType<typeof slowToken>,
   events: WaitingEvent[],

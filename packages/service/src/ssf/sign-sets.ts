@@ -1,4 +1,4 @@
-/** Signing what a poll gives (protocol §17), in turns with whatever else the status key signs for others. */
+/** Signs the SETs of a poll (protocol §17), in turns with everything else that the status key signs for callers. */
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 import type { FairLimiter } from '../lib/fair-limiter.ts';
@@ -20,8 +20,8 @@ export class SetSigner {
   }
 
   /**
-   * By `jti`, as many of these from the first on as are signed in time. `SERVICE_UNAVAILABLE`: there are some, and not
-   * one was.
+   * The signed SETs by `jti`: as many of these events, from the first on, as are signed in time. `SERVICE_UNAVAILABLE`
+   * when there are events and none was signed.
    */
   async sign(
     events: readonly WaitingEvent[],

@@ -1,4 +1,4 @@
-/** Streams of a caller's subject: to make, read, change, pause, disable, verify and delete (protocol §17). */
+/** Streams of a caller's subject: create, read, change, pause, disable, verify and delete (protocol §17). */
 import { isDeepStrictEqual } from 'node:util';
 import { encodeUlid } from '@svc/protocol';
 import { lockLiveKey } from '../access/live-key.ts';
@@ -12,17 +12,17 @@ import { type DeliveryRequest, deliveryOf } from './delivery.ts';
 import { audienceClaimOf, eventUris, typesOf } from './set.ts';
 
 const STREAMS_EACH = 5;
-/** Least seconds between two verifications of one stream. */
+/** Minimum number of seconds between two verifications of one stream. */
 export const VERIFIED_EVERY_SECONDS = 30;
 
-/** What a receiver may say. Not there: it says nothing of it. */
+/** The members that a receiver may set; an absent member says nothing. */
 export interface StreamRequest {
   readonly events_requested?: readonly string[] | undefined;
   readonly delivery?: DeliveryRequest | undefined;
   readonly description?: string | undefined;
 }
 
-/** What it may send back of what it has read. */
+/** The members that a receiver may send in a change, including those that it has read from the service. */
 export interface StreamChange extends StreamRequest {
   readonly stream_id: string;
   readonly iss?: string | undefined;
@@ -56,7 +56,7 @@ export const createStream = (
   });
 };
 
-/** The oldest first. */
+/** The streams of the caller's subject, the oldest first. */
 export const listStreams = (
   { store }: Pick<ServiceDeps, 'store'>,
   caller: Subscriber,
@@ -69,8 +69,8 @@ export const findStream = (
 ): Promise<StreamRecord> => findOwn(store, caller, id);
 
 /**
- * What is not named stays (`isWhole` false), or is taken back. `INVALID_REQUEST` where what only the service says is
- * said otherwise.
+ * Changes a stream. Members that are not named stay as they are, or, with `isWhole`, are reset. `INVALID_REQUEST` when
+ * a member that only the service sets has another value.
  */
 export const changeStream = (
   deps: ServiceDeps,
@@ -114,7 +114,7 @@ export const deleteStream = (
   requestId: string,
 ): Promise<void> => change(deps, caller, id, 'stream.delete', requestId, (tx) => tx.streams.delete(id));
 
-/** `RATE_LIMITED` within 30 s of the last one. */
+/** Writes a verification event. `RATE_LIMITED` within 30 s of the last one. */
 export const verifyStream = (
   deps: ServiceDeps,
   caller: Subscriber,
@@ -135,7 +135,10 @@ export const verifyStream = (
       );
   });
 
-/** A SET says by `aud` whom it is for, and who claims a DID has not shown that it is theirs: none is signed for them. */
+/**
+ * Throws `FORBIDDEN` for a stream of a DID that is only claimed. A SET names its receiver in `aud`, and a claim does
+ * not show that the DID belongs to the claimant, so no SET is signed for it.
+ */
 export const assertProven = (stream: StreamRecord): void => {
   if (!stream.isOfClaim) return;
   const did = audienceClaimOf(stream);
@@ -187,7 +190,7 @@ const refuseOtherFacts = (
       throw invalidRequest(`${name} is for this service to say; send it as it was read, or leave it out`);
 };
 
-/** In whatever order. */
+/** True for the same members, in any order. */
 const isSameSet = (some: readonly unknown[], others: readonly unknown[]): boolean => {
   const [left, right] = [new Set(some), new Set(others)];
   return left.size === right.size && [...left].every((one) => right.has(one));
@@ -203,11 +206,11 @@ const change = <Result>(
 ): Promise<Result> =>
   deps.store.transaction(async (tx) => {
     await lockLiveKey(tx, caller);
-    // What a change leaves as it is, is what it reads here.
+    // Locked first, so that members which the change keeps are those read here.
     await tx.streams.lock(id);
     const before = await findOwn(tx, caller, id);
     const result = await work(tx, before);
-    // A stream that is as it was: nothing was done.
+    // When the stream is unchanged, nothing is audited.
     if (!isDeepStrictEqual(result, before)) await auditSubscriber(deps, tx, caller, action, id, requestId);
     return result;
   });

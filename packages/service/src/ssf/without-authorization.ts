@@ -1,11 +1,11 @@
-/** The parts of a header that are shorter are words such as `Bearer`, and no credentials. */
+/** Shorter parts of a header are words such as `Bearer`, not credentials. */
 const MIN_SECRET_CHARS = 8;
 const MARK = '[authorization]';
 
 /**
- * The text, or `[authorization]` in place of all of it where it repeats the header or a part of it that is long enough
- * to be a credential. Nothing is replaced within the text: what that makes could be longer than the text by any factor,
- * and hold a part again.
+ * The text; or only `[authorization]` when the text repeats the header, or a part of it that is long enough to be a
+ * credential. The whole text is replaced: replacing parts within it could make it longer by any factor, and could
+ * create another such part.
  */
 export const withoutAuthorization = (text: string, authorization: string): string =>
   secretsIn(authorization).some((secret) => text.includes(secret)) ? MARK : text;

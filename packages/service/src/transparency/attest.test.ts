@@ -1,4 +1,7 @@
-/** A slow signer, such as a token behind PKCS#11: what anybody who asks for attestations costs it, and what that leaves to others. */
+/**
+ * With a slow signer, such as a token behind PKCS#11: how much of it the callers that ask for attestations use, and how
+ * much is left to others.
+ */
 import { decodeBase64urlText } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { receiptIdsOf } from '@svc/testkit';

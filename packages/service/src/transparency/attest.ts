@@ -1,6 +1,7 @@
 /**
- * The service's word, under its active status key, for a Receipt and its checkpoint, for the time when a key that signed one
- * of them is not in force any more (protocol §12). It is about what is stored: storage decides, not whoever holds the old key.
+ * The service's statement, signed by its active status key, that it has stored a Receipt and its checkpoint. It serves
+ * when a key that signed one of them is not in force any more (protocol §12). The statement is about what is stored, so
+ * it rests on storage and not on the holder of the old key.
  */
 import { kidOfJws, type ReceiptId, sha256Of } from '@svc/protocol';
 import { RECEIPT_JWS_MAX_CHARS } from '@svc/receipts';
@@ -16,7 +17,7 @@ import { findUntimelyKey } from '../service-keys/key-ring.ts';
 import { identityOfKey } from '../service-keys/service-identity.ts';
 import { SIGNING_MS, StatusSignatures } from '../service-keys/status-signatures.ts';
 
-/** As long as caches on the way may keep the answer. */
+/** How long an attestation is cached; other caches may keep the answer as long. */
 const REMEMBERED_MS = 3_600_000;
 
 type StoredReceipt = Pick<ReceiptRecord, 'receiptId' | 'jws'>;
@@ -31,8 +32,8 @@ export type AttestationAnswer =
     };
 
 /**
- * What signs attestations on this node: in turns with whatever else the status key signs for others, and once for the same
- * Receipt, checkpoint and key within an hour.
+ * Signs the attestations of this node, in turns with everything else that the status key signs for callers. Within an
+ * hour, one Receipt, checkpoint and key are signed once.
  */
 export class Attestor {
   readonly #deps: Pick<ServiceDeps, 'identity' | 'clock' | 'crypto'>;
@@ -43,7 +44,7 @@ export class Attestor {
     this.#signatures = new StatusSignatures(deps.identity, turns, REMEMBERED_MS);
   }
 
-  /** The compact JWS. `SERVICE_UNAVAILABLE`: not signed in time. */
+  /** The attestation as a compact JWS. `SERVICE_UNAVAILABLE`: not signed in time. */
   attest({ receiptId, jws }: StoredReceipt, checkpoint: CheckpointRecord, tenant: Tenant): Promise<string> {
     const { identity, clock, crypto } = this.#deps;
     const about = {
@@ -63,7 +64,7 @@ export class Attestor {
     );
   }
 
-  /** The compact JWS, or null where every date counts. */
+  /** The attestation as a compact JWS; null when both keys are valid for the dates at which they signed. */
   async attestWhereNeeded(
     receipt: StoredReceipt,
     checkpoint: CheckpointRecord,
@@ -81,7 +82,7 @@ export class Attestor {
   }
 }
 
-/** The attestation of any Receipt whose day is closed. `NOT_FOUND` for one that does not exist. */
+/** The attestation of a Receipt; `pending` until its day is closed. `NOT_FOUND` for a Receipt that does not exist. */
 export const getAttestation = async (
   { store }: Pick<ServiceDeps, 'store'>,
   attestor: Attestor,
@@ -96,7 +97,10 @@ export const getAttestation = async (
   return { kind: 'attested', day, attestation: await attestor.attest(receipt, checkpoint, tenant) };
 };
 
-/** A day that was closed by a clock ahead is vouched for as well: readers refuse what is dated long before its checkpoint. */
+/**
+ * Time of the attestation, in milliseconds. When the day was closed by a clock that ran ahead, the attestation is dated
+ * near the checkpoint: readers refuse one that is dated long before its checkpoint.
+ */
 const dateOf = (checkpoint: CheckpointRecord, nowMs: number): number =>
   Math.max(nowMs, closedAt(checkpoint) - MAX_AHEAD_MS || 0);
 

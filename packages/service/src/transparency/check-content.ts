@@ -1,7 +1,7 @@
 /**
- * Whether what is stored is still what was signed away (protocol §12): every night the receipts of each published day
- * are read again, and both trees built from them: over the ids, for receipts that vanished or appeared, and over the
- * hashes of their bytes, for those that were altered.
+ * Checks that the stored receipts are still those that were published (protocol §12). Every night the receipts of each
+ * published day are read again, and both trees are built from them. The tree over the ids shows receipts that vanished
+ * or were added; the tree over the hashes of their bytes shows those that were altered.
  */
 import type { ServiceDeps } from '../deps.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
@@ -11,12 +11,12 @@ import { buildDayTree, sha256Text } from './day-tree.ts';
 type Deps = Pick<ServiceDeps, 'store' | 'log'>;
 
 const EVERY_HOURS = 24;
-/** Read at one look for work. */
+/** Number of due days that are listed at once. */
 const BATCH = 16;
 
 /**
- * The days of one round. A day that is broken is in the log every night, until somebody mends it. One that cannot be read keeps
- * no other from being checked: the round goes on, and rejects at its end.
+ * Checks the days that are due. A broken day is logged every night until an operator repairs it. A day that cannot be
+ * read does not keep the others from being checked: the round goes on, and rejects at its end.
  */
 export const checkContent = async (
   deps: Deps,

@@ -1,7 +1,7 @@
 /**
- * Closing days (interface §Transparency, protocol §12): every ended day since the first, in order, the empty ones too.
- * A day is closed to receipts first; what is cut off after that is done again with the same leaves, and of two that
- * close the same day one is published.
+ * Closes days (interface §Transparency, protocol §12): every ended day since the first, in order, including days
+ * without receipts. A day is first closed to receipts. If the work is interrupted after that, it is repeated with the
+ * same leaves. When two processes close one day, one of them publishes it.
  */
 
 import { dayStartMs, sha256Of } from '@svc/protocol';
@@ -20,8 +20,8 @@ export interface ClosedDays {
 }
 
 /**
- * Begins no further day once `stop` is aborted, nor while something holds decisions: then it rejects with
- * `SERVICE_UNAVAILABLE`, or else with `StoreError`. The days done until then stay closed.
+ * Begins no further day once `stop` is aborted. While decisions are held it rejects with `SERVICE_UNAVAILABLE`; when
+ * storage fails, with `StoreError`. The days closed until then stay closed.
  */
 export const closeDays = async (deps: Deps, stop?: AbortSignal): Promise<ClosedDays> => {
   const { checkpoints } = deps.store;
@@ -34,14 +34,14 @@ export const closeDays = async (deps: Deps, stop?: AbortSignal): Promise<ClosedD
     if (deps.clock.nowMs() < dayStartMs(dayAfter(day)) || !(await checkpoints.closeDay(day))) break;
     if (await publish(deps, day, previous, stop)) closed.push(day);
     const published = await checkpoints.find(day);
-    // Stopped before it was: the next call goes on with this day.
+    // Stopped before the day was published: the next call continues with this day.
     if (published === null) break;
     previous = published;
   }
   return { closed, latest: previous?.day ?? null };
 };
 
-/** False when somebody else has published this day. */
+/** False when another process has published this day, or when `stop` was aborted. */
 const publish = async (
   deps: Deps,
   day: Day,

@@ -1,7 +1,8 @@
 /**
- * The two trees of a day in one pass over its receipts: the published one over receipt ids (interface §Transparency),
- * and the internal one over the hashes of their bytes, which the leaves do not cover (protocol §12). Memory stays that
- * of two runs of leaves. An API node closes days while it verifies, so the event loop is given back within a millisecond.
+ * Builds the two trees of a day in one pass over its receipts: the published tree over receipt ids (interface
+ * §Transparency), and the internal tree over the hashes of their bytes, which the leaves do not cover (protocol §12).
+ * Memory is bounded by two runs of leaves. An API node closes days while it verifies, so the event loop is released
+ * within each millisecond.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CompactRange, formatHash, hashLeaf, TILE_HASHES, TileBuilder } from '@svc/merkle';
@@ -18,14 +19,17 @@ export interface DayTree {
   readonly tiles: readonly TileRecord[];
 }
 
-/** Leaves asked for at once. */
+/** Leaves read at once. */
 const RUN = 1_024;
 /** Leaves hashed without a pause: well below a millisecond of work. */
 export const WITHOUT_PAUSE = 256;
 
 type ListLeaves = CheckpointRepository['listLeaves'];
 
-/** Every run of a day, each asked for while the one before is worked on. `idsOf`: the receipt ids of a run. */
+/**
+ * Every run of leaves of a day. The next run is read while the caller processes the present one. `idsOf`: the receipt
+ * ids of a run.
+ */
 export async function* runsOf<Run>(
   list: (start: LeafStart) => Promise<Run>,
   idsOf: (run: Run) => readonly ReceiptId[],
@@ -36,13 +40,13 @@ export async function* runsOf<Run>(
     const last = idsOf(run).at(-1);
     if (last === undefined) return;
     next = list({ after: last });
-    // Awaited later, if the reader goes on: until then a rejection must not count as unhandled.
+    // Awaited later, if the reader goes on; until then a rejection must not count as unhandled.
     next.catch(() => {});
     yield run;
   }
 }
 
-/** Ends early, with a tree of nothing that was asked for, once `stop` is aborted. */
+/** Builds the trees of a day. Once `stop` is aborted it ends early, and its result must not be used. */
 export const buildDayTree = async (
   listLeaves: ListLeaves,
   day: Day,
@@ -83,7 +87,7 @@ export const buildDayTree = async (
   };
 };
 
-/** The bytes of a hash as the wire writes it. */
+/** The bytes of a hash in its text form. */
 export const bytesOf = (hash: Sha256): Uint8Array => Buffer.from(hash.slice('sha256:'.length), 'hex');
 
 export const sha256Text = (hash: Uint8Array): Sha256 => `sha256:${formatHash(hash)}` as Sha256;

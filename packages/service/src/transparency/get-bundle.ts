@@ -1,4 +1,4 @@
-/** A decision with all that it takes to check it offline, years later: what `@svc/receipts/bundle` verifies. */
+/** A decision with everything needed to check it offline, years later; `@svc/receipts/bundle` verifies it. */
 import { kidOfJws } from '@svc/codec';
 import type { DidWeb, ReceiptBody, ReceiptId, Sha256 } from '@svc/protocol';
 import { RECEIPT_JWS_MAX_CHARS } from '@svc/receipts';
@@ -20,14 +20,14 @@ export type BundleAnswer =
       /** The Receipt as JSON text. */
       readonly receiptText: string;
       readonly inclusion: Extract<InclusionAnswer, { readonly kind: 'proven' }>;
-      /** The compact JWS, where a key that signed is not in force any more. */
+      /** The compact JWS, present when a key that signed is not in force any more. */
       readonly attestation: string | null;
-      /** The service's DID document as JSON text: of the DID that signed the Receipt. */
+      /** The DID document, as JSON text, of the service's DID that signed the Receipt. */
       readonly didDocument: string;
       readonly evidence: readonly EvidenceRecord[];
     };
 
-/** For whom the decision is; `pending` until its day is closed. */
+/** The bundle of a decision that the caller may read; `pending` until its day is closed. */
 export const getBundle = async (
   deps: ServiceDeps,
   attestor: Attestor,

@@ -1,4 +1,4 @@
-/** The event loop while a long day is listed: what an API node has besides goes on. */
+/** While a long day is listed, the other work of an API node goes on. */
 import { receiptIdsOf } from '@svc/testkit';
 import { expect, it } from 'vitest';
 import { listLeaves } from './list-leaves.ts';

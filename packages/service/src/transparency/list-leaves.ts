@@ -1,6 +1,6 @@
 /**
- * The leaves of a closed day as text: one in hex per line, in tree order (interface §Public). An API node makes them while it
- * verifies, so the event loop is given back before each part.
+ * The leaves of a closed day as text: one in hex per line, in tree order (interface §Public). An API node makes them
+ * while it verifies, so the event loop is released before each part.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatHash, hashLeaf } from '@svc/merkle';
@@ -14,11 +14,13 @@ import { isReinstated } from './reinstated-days.ts';
 
 export interface DayLeaves {
   readonly checkpoint: CheckpointRecord;
-  /** Throws before its end when there are not as many receipts as the checkpoint says, unless a restore put the day back. */
+  /**
+   * Throws before its end when the number of receipts differs from the checkpoint's, unless a restore put the day back.
+   */
   readonly text: AsyncIterable<string>;
 }
 
-/** Leaves asked for at once: of a cold day as many as are read at once. */
+/** Leaves read at once; a cold day is read in runs of the same size. */
 const RUN = 2_048;
 
 /** `NOT_FOUND` for a day that is not closed. */

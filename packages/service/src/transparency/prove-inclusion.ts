@@ -1,4 +1,7 @@
-/** That a receipt is a leaf of its day (interface §InclusionProof), from stored tiles: the day is not built again. */
+/**
+ * Proves that a receipt is a leaf of its day (interface §InclusionProof), from stored tiles: the tree of the day is not
+ * built again.
+ */
 import {
   formatHash,
   HASH_BYTES,
@@ -31,8 +34,9 @@ export type InclusionAnswer =
     };
 
 /**
- * `NOT_FOUND` for a receipt that does not exist, and where nothing is left to prove it with, since a restore put its day back;
- * `INTERNAL` when what is stored of another day does not lead to the published root.
+ * The proof; `pending` until the day is closed. `NOT_FOUND` for a receipt that does not exist, and when a restore put
+ * the day back without the leaves that the proof needs. `INTERNAL` when the stored rows of another day do not lead to
+ * the published root.
  */
 export const getInclusion = async (deps: Deps, receiptId: ReceiptId): Promise<InclusionAnswer> => {
   const { store } = deps;

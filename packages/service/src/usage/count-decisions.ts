@@ -1,10 +1,10 @@
-/** Counts that a caller asks for, where they are in nobody's way. */
+/** Counts decisions on request, on a replica or the connections for reports, where this delays no decision. */
 import type { ServiceDeps } from '../deps.ts';
 import { invalidRequest } from '../errors.ts';
 import { TooManyCountsError } from '../ports/store.ts';
 import type { UsageRepository } from '../ports/usage.ts';
 
-/** `INVALID_REQUEST` where the period has a part of a day of which too much is asked. */
+/** `INVALID_REQUEST` when the period includes part of a cold day and the count over that part needs too many groups. */
 export const countDecisions = async <T>(
   { store }: Pick<ServiceDeps, 'store'>,
   work: (usage: UsageRepository) => Promise<T>,

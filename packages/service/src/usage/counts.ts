@@ -1,15 +1,15 @@
-/** Decisions added up. */
+/** Numbers of decisions. */
 export interface Counts {
   readonly verifies: number;
   readonly allow: number;
   readonly deny: number;
 }
 
-/** A sum under way. `reason` is null for ALLOW. */
+/** A running sum. `reason` is null for ALLOW. */
 export class Tally {
   #allow = 0;
   #deny = 0;
-  /** DENY reason → how many. */
+  /** DENY reason → number of decisions. */
   readonly reasons = new Map<string, number>();
 
   get counts(): Counts {

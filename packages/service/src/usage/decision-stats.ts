@@ -1,4 +1,4 @@
-/** Decisions and what came of them, by Principal (interface §DecisionStats). */
+/** Numbers of decisions and of their outcomes, by Principal (interface §DecisionStats). */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { type HeldScope, principalScope, relyingPartyScope } from '../access/decision-scope.ts';
@@ -11,7 +11,10 @@ import { parseRange, type Range, type RangeQuery } from './range.ts';
 export interface DecisionStatsQuery extends RangeQuery {
   readonly rp?: DidWeb | undefined;
   readonly principal?: DidWeb | undefined;
-  /** Whose own decisions are counted, in place of a relying party's: also those before its domain was proven. */
+  /**
+   * The Principal whose own decisions are counted, in place of a relying party's; including those before its domain was
+   * proven.
+   */
   readonly ownerDid?: DidWeb | undefined;
 }
 
@@ -27,7 +30,7 @@ export interface PrincipalStats extends Counts {
 }
 
 export interface DecisionStats extends Range {
-  /** Null: every one. */
+  /** Null: all relying parties. */
   readonly relyingParties: readonly DidWeb[] | null;
   readonly totals: Counts & { readonly allowWithOutcome: number };
   /** Ascending DIDs, null last. */

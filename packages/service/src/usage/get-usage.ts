@@ -1,4 +1,4 @@
-/** Decisions per UTC day (interface §GET /usage), every day of the period listed. */
+/** Numbers of decisions per UTC day (interface §GET /usage); every day of the period is listed. */
 import type { ApiKeyId, DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { usageScope } from '../access/decision-scope.ts';
@@ -19,12 +19,12 @@ export interface UsageQuery extends RangeQuery {
 export interface UsageOfDay extends Counts {
   readonly day: Day;
   readonly reasons: ReadonlyMap<string, number>;
-  /** Null: receipts recorded before keys were tracked. Present when asked for. */
+  /** Numbers by API key, present when asked for. The key null stands for receipts recorded before keys were tracked. */
   readonly keys?: ReadonlyMap<ApiKeyId | null, Counts>;
 }
 
 export interface Usage extends Range {
-  /** Null: every one. */
+  /** Null: all relying parties. */
   readonly relyingParties: readonly DidWeb[] | null;
   readonly principal: DidWeb | null;
   readonly keyId: ApiKeyId | null;
@@ -63,7 +63,7 @@ interface Counted {
   readonly keys: readonly DayKeyCount[] | null;
 }
 
-/** Nothing of a period that was over before it began. */
+/** Counts the decisions of the period; none when the period ended before the present holder got the DID. */
 const count = async (
   deps: Pick<ServiceDeps, 'store'>,
   filter: DecisionFilter,

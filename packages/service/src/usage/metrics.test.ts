@@ -12,7 +12,7 @@ const NOBODY = {
   apart: { principals: 0, relyingParties: 0, organizations: 0 },
 };
 
-/** A source whose storage answers when it is told to. */
+/** A source whose storage answers when the test says so. */
 const setUp = () => {
   let nowMs = NOW;
   const apart: unknown[] = [];

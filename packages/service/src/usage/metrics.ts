@@ -1,6 +1,6 @@
 /**
- * The public numbers of the service (interface §Metrics): aggregates alone, self-test tenants and the sandbox left out.
- * One summary of the whole ledger serves every window, so what a caller asks for costs nothing.
+ * The public numbers of the service (interface §Metrics): only aggregates, without self-test tenants and the sandbox.
+ * One cached summary of the whole ledger serves every window, so a call costs nothing.
  */
 import { DAY_MS } from '@svc/codec';
 import type { ServiceDeps } from '../deps.ts';
@@ -26,15 +26,16 @@ export interface Metrics {
 }
 
 /**
- * Answers the numbers of the last `days` UTC days, today included, at most `maxAgeMs` old. Nobody waits for more than one
- * summary, and no two are made at once. Rejects when storage cannot be asked; the next call asks again.
+ * A function that returns the numbers of the last `days` UTC days, today included, at most `maxAgeMs` old. Calls within
+ * `maxAgeMs` share one summary, so a call waits for at most one. It rejects when storage cannot be asked; the next call
+ * tries again.
  */
 export const metricsSource = (deps: Deps, maxAgeMs: number): ((days: number) => Promise<Metrics>) => {
   let latest: { readonly fromMs: number; readonly summary: Promise<Summary> } | null = null;
   return async (days) => {
     const nowMs = deps.clock.nowMs();
     const ageMs = latest === null ? maxAgeMs : nowMs - latest.fromMs;
-    // Below 0: the clock was set back.
+    // Below 0, the clock was set back.
     if (latest === null || ageMs < 0 || ageMs >= maxAgeMs) {
       const summary = summarize(deps, nowMs);
       const started = { fromMs: nowMs, summary };
@@ -71,7 +72,10 @@ const summarize = async (deps: Deps, asOfMs: number): Promise<Summary> => {
   };
 };
 
-/** The sandbox's own parties are of no org, whether there is a sandbox now or was one, under whichever DID of the service. */
+/**
+ * Tenants that are left out. The sandbox's Principal and relying party belong to no org, so they are named by DID:
+ * under every DID that the service has or had, whether there is a sandbox now or not.
+ */
 const apartOf = ({ identity, selfTestOrgs }: Deps): ApartTenants => ({
   orgs: selfTestOrgs,
   subjects: [identity, ...identity.formers].flatMap(({ did }) => sandboxDids(did)),

@@ -1,4 +1,4 @@
-/** The period of a count (interface §Limits, Usage range): half open, in milliseconds, at most 366 days long. */
+/** The period of a count (interface §Limits, Usage range): half-open, in milliseconds, at most 366 days long. */
 import { DAY_MS, dayOf } from '@svc/codec';
 import { formatTimestamp } from '@svc/protocol';
 import { invalidRequest } from '../errors.ts';
