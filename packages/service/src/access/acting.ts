@@ -33,7 +33,9 @@ export const actingPrincipal = async (
   return principal.did;
 };
 
-/** The relying party that the caller reports outcomes for: itself, or for an org:admin key the member it names. */
+/**
+ * The relying party that the caller reports outcomes for: itself, or, with an org:admin key, the member that it names.
+ */
 const actingRelyingParty = (caller: Caller, asked: DidWeb | undefined): DidWeb => {
   if (caller.class === 'rp') {
     if (asked !== undefined && asked !== caller.subject)

@@ -15,7 +15,7 @@ import type { RpCallerRecord } from '../ports/verify-store.ts';
 import type { Caller, RpCaller } from './caller.ts';
 
 export interface AuthenticateOptions {
-  /** True only where the work done for the caller reads the key again; then a cached caller may be answered. */
+  /** True only where the work done for the caller reads the key again; then the caller may come from the cache. */
   readonly mayBeRemembered: boolean;
 }
 
@@ -31,8 +31,8 @@ export interface AuthenticatorOptions {
  */
 const RP_KEY_REMEMBERED_MS = 1_500;
 /**
- * From this age on, a use of a cached key also reads it again in the background, so that calls do not wait for storage
- * each time the entry expires.
+ * From this age on, a use of a cached key also reads it again in the background. So calls do not wait for storage each
+ * time the entry expires.
  */
 const RP_KEY_RENEWED_MS = 700;
 const RP_KEYS_REMEMBERED = 10_000;

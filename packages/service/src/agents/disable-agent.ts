@@ -1,6 +1,6 @@
 /**
- * The kill switch (interface §POST /agents/{did}/disable): revokes every Grant of a Principal that names an Agent, in
- * the two phases of a revocation (protocol §9) with one barrier for all of them.
+ * The kill switch (interface §POST /agents/{did}/disable): revokes every Grant of a Principal that names an Agent. It
+ * has the two phases of a revocation (protocol §9), with one barrier for all Grants.
  *
  * The first phase commits all flags, all newly signed lists and one audit row together. When the signer of lists is
  * unavailable, it commits the rest without the lists, and the answer is 503 until a repeated call or the worker has
@@ -105,8 +105,8 @@ const recordRevocations = async (
   const inForce = await tx.grants.listInForceNamingAgentForUpdate(principal, did);
   logRevocation(deps, { principal, grant_ids: inForce.map(({ id }) => id) });
   const unstamped = await tx.grants.listUnstampedNamingAgent(principal, did);
-  // The lists are signed before the flags are set: with the flags the database notes every Grant whose bit is not in
-  // its list, to be copied beside the fence.
+  // The lists are signed before the flags are set. When a flag is set, the database notes each Grant whose bit is not
+  // in its list, to be copied beside the fence.
   const { lists, unsigned } = await publish(deps, tx, [...unstamped, ...inForce]);
   await tx.grants.recordRevocation(inForce.map(({ id }) => id));
   const grants = await tx.grants.listNamingAgent(principal, did);

@@ -43,8 +43,8 @@ export const soleRole = ({ subject, roles }: KeyOwner): ApiKeyRole => {
 };
 
 /**
- * Issues a key. Refuses a caller whose own key has been revoked since it was authenticated, and a caller that the owner
- * does not belong to any more: a key or DID that was taken back issues no further key. After the answer to a
+ * Issues a key. Refuses a caller whose own key has been revoked since it was authenticated, and a caller to which the
+ * owner does not belong any more. So a key or DID that was taken back issues no further key. After the answer to a
  * revocation, the list shows every key that was issued with the revoked key. `INVALID_REQUEST` when the owner has
  * reached its limit of live keys.
  */

@@ -52,7 +52,7 @@ const DENIED_WITHIN_MS = 3_600_000;
 const RECEIPTS_EACH = 100;
 
 /**
- * After this many denials by the Principal in 24 h, no further request about the Agent is accepted: a Principal must
+ * After this many denials by the Principal in 24 h, no further request about the Agent is accepted. A Principal must
  * not be asked again and again until it agrees.
  */
 const DENIALS_OF_AGENT = 5;

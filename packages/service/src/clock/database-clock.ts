@@ -4,7 +4,7 @@
  * moment when its answer arrives. This clock may therefore be behind by the time that an answer travels, and is never
  * ahead by it.
  *
- * A slow answer (a busy process, a slow network) does not set this clock back: an earlier reading that agrees with the
+ * A slow answer (a busy process, a slow network) does not set this clock back. An earlier reading that agrees with the
  * answer is more precise, and a decision must not be dated before the registrations that it follows. A step of this
  * machine's wall clock changes nothing.
  *

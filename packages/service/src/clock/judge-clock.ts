@@ -1,11 +1,15 @@
 /**
  * Decides whether a reading of the database's clock is accepted (protocol §10). Decisions are dated by that clock, and
  * the service cannot reopen a day that it has closed. Therefore a single reading never moves the process's time by more
- * than 2 s, and all readings of an hour together move it by no more than 5 s, unless the node's wall clock shows the
- * change too.
+ * than 2 s. All readings of an hour together move it by no more than 5 s, unless the node's wall clock shows the change
+ * too.
  *
- * A reading is compared with the last accepted reading extrapolated by the monotonic clock, with a reading of the last
- * hour, with the wall clock, and with the deployment's high-water mark.
+ * A reading is compared with:
+ *
+ * - the last accepted reading, extrapolated by the monotonic clock;
+ * - a reading of the last hour;
+ * - the wall clock;
+ * - the deployment's high-water mark.
  */
 import { TRUST_CONFIG } from '@svc/protocol';
 import type { ClockReading } from '../ports/clock.ts';
@@ -58,7 +62,10 @@ const MARK_FRESH_MS = 60_000;
 const LASTING_MS = 30_000;
 const MAX_FORWARD_MS = 300_000;
 
-/** `reference`: null before the first accepted reading. `doubt`: the result of the previous reading if that was not accepted. */
+/**
+ * `reference`: null before the first accepted reading. `doubt`: the result of the previous reading if that was not
+ * accepted.
+ */
 export const judgeClock = (
   sighting: Sighting,
   reference: Reference | null,

@@ -1,7 +1,7 @@
 /**
  * Exports decisions (interface §GET /decisions/export). The ids of the page are found first, so the number of rows and
  * the start of the next page are known before the first row is sent. The rows are then read a few at a time, whenever
- * the reader asks for more: memory stays flat, no connection is held in between, and a reader that disconnects ends the
+ * the reader asks for more. Memory stays flat, no connection is held in between, and a reader that disconnects ends the
  * work.
  */
 import type { ReceiptId } from '@svc/protocol';

@@ -88,9 +88,9 @@ const countActs = async (
 };
 
 /**
- * Sets the Agent of each Grant's group: the Agent that the Grant was allocated to, if it is this Principal's Grant. It
- * is not taken from the decisions: the Agent of a decision is that of its Proof, which in a denial may be anybody's,
- * and a Grant may have been signed under the id of another Principal's Grant.
+ * Sets the Agent of each Grant's group: the Agent that the Grant was allocated to, if it is this Principal's Grant. The
+ * Agent of a decision is that of its Proof, which in a denial may be anybody's. The decision may also be about a Grant
+ * signed under the id of another Principal's Grant. So the Agent is not taken from decisions.
  */
 const nameAgents = async (
   { store }: Pick<ServiceDeps, 'store'>,

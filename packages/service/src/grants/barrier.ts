@@ -1,7 +1,7 @@
 /**
  * The second phase of every change that takes effect like a revocation (protocol §9). The first phase has committed the
  * state that denies; the barrier waits for the decisions that were evaluated before it. Once the barrier has passed, no
- * ALLOW based on the old state will be committed, and none is dated after the instant that the barrier answers.
+ * ALLOW based on the old state will be committed, and none is dated after the instant that the barrier returns.
  */
 import type { DidWeb } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';

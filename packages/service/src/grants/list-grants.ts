@@ -1,4 +1,4 @@
-/** Listing Grants (interface §GET /grants), newest first. The cursor holds a Grant id. */
+/** Lists Grants (interface §GET /grants), newest first. The cursor holds a Grant id. */
 import { type DidKey, type DidWeb, isGrantId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { principalsVisibleTo } from '../access/reading.ts';

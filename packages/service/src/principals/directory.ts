@@ -21,8 +21,8 @@ type Deps = Pick<ServiceDeps, 'store'>;
 type ShownKey = Pick<PrincipalKeyRecord, 'kid' | 'state' | 'sinceMs'>;
 
 /**
- * The keys as they are shown. A key that its document no longer lists, or that its owner has ended there with `revoked`
- * or `expires`, signs no new Grant, so it is not shown as `active`.
+ * The keys as they are shown. A key signs no new Grant once its document no longer lists it, or once its owner has
+ * ended it there with `revoked` or `expires`. Such a key is not shown as `active`.
  */
 export const findShownKeys = async (
   endedKeys: EndedKeys,

@@ -19,7 +19,7 @@ export class DomainChecks {
   /** See `verifyPrincipal`. */
   verify(deps: ServiceDeps, caller: Caller, did: string, requestId: string): Promise<PrincipalRecord> {
     const tenant = tenantOf(caller);
-    // The key holds org and DID: checks that an org asks for of other tenants' Principals delay nobody else.
+    // The key holds org and DID, so requests of an org for Principals of other tenants delay only that org.
     const exclusiveKey = `${tenant.org} ${did}`;
     return this.places.run({ tenant, exclusiveKey }, () => verifyPrincipal(deps, caller, did, requestId));
   }

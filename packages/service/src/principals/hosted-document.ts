@@ -50,9 +50,9 @@ const usableIn = <T extends { readonly kid: string }>(
 };
 
 /**
- * True when the document may be put in force. One that only removes or ends keys may be, however often it has changed:
- * an owner that wants to end a key must not wait for an hour to pass. Only few such changes are possible until a key is
- * added again.
+ * True when the document may be put in force. A document that only removes or ends keys always may be, because an owner
+ * that wants to end a key must not wait for an hour to pass. Only few such changes are possible until a key is added
+ * again.
  */
 const mayChange = async (
   tx: Repositories,
@@ -112,7 +112,7 @@ export interface Put {
 
 /**
  * Puts a document in force for a Principal whose row is locked, unless another was put in force since this one was
- * requested: a slow answer never replaces a newer one. `overtaken`: the other document has different bytes.
+ * requested. So a slow answer never replaces a newer one. `overtaken`: the other document has different bytes.
  */
 export const putResolved = async (
   deps: Pick<ServiceDeps, 'crypto' | 'clock'>,

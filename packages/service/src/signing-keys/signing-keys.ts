@@ -84,8 +84,8 @@ const noteVisible = async ({ store, log }: ServiceDeps, principal: DidWeb, kid: 
 };
 
 /**
- * Locks the Principal, so that changes to its keys run one after another, and checks that the caller may still make the
- * change: a compromised kid stays so for the next holder of the Principal too.
+ * Locks the Principal, so that changes to its keys run one after another. Checks that the caller may still make the
+ * change, because a compromised kid stays so for the next holder of the Principal too.
  */
 const lockKey = async (
   tx: Repositories,

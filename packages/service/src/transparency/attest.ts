@@ -1,7 +1,7 @@
 /**
- * The service's statement, signed by its active status key, that it has stored a Receipt and its checkpoint. It serves
- * when a key that signed one of them is not in force any more (protocol §12). The statement is about what is stored, so
- * it rests on storage and not on the holder of the old key.
+ * The service's statement, signed by its active status key, that it has stored a Receipt and its checkpoint. It is
+ * needed when a key that signed one of them is not in force any more (protocol §12). The statement is about what is
+ * stored, so it rests on storage and not on the holder of the old key.
  */
 import { kidOfJws, type ReceiptId, sha256Of } from '@svc/protocol';
 import { RECEIPT_JWS_MAX_CHARS } from '@svc/receipts';

@@ -1,8 +1,8 @@
 /**
- * Builds the two trees of a day in one pass over its receipts: the published tree over receipt ids (interface
- * §Transparency), and the internal tree over the hashes of their bytes, which the leaves do not cover (protocol §12).
- * Memory is bounded by two runs of leaves. An API node closes days while it verifies, so the event loop is released
- * within each millisecond.
+ * Builds the two trees of a day in one pass over its receipts. The published tree is over the receipt ids (interface
+ * §Transparency). The internal tree is over the hashes of the receipts' bytes, which the leaves do not cover (protocol
+ * §12). Memory is bounded by two runs of leaves. An API node closes days while it verifies, so the event loop is
+ * released within each millisecond.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CompactRange, formatHash, hashLeaf, TILE_HASHES, TileBuilder } from '@svc/merkle';

@@ -73,8 +73,8 @@ const summarize = async (deps: Deps, asOfMs: number): Promise<Summary> => {
 };
 
 /**
- * Tenants that are left out. The sandbox's Principal and relying party belong to no org, so they are named by DID:
- * under every DID that the service has or had, whether there is a sandbox now or not.
+ * Tenants that are left out. The sandbox's Principal and relying party belong to no org, so they are named by DID,
+ * under every DID that the service has or had. They are named whether there is a sandbox now or not.
  */
 const apartOf = ({ identity, selfTestOrgs }: Deps): ApartTenants => ({
   orgs: selfTestOrgs,
