@@ -31,8 +31,8 @@ export interface AuthenticatorOptions {
  */
 const RP_KEY_REMEMBERED_MS = 1_500;
 /**
- * From this age on, a use of a cached key also reads it again in the background. So calls do not wait for storage each
- * time the entry expires.
+ * A use of a cached key of this age or more also reads it again in the background. So calls do not wait for storage
+ * each time the entry expires.
  */
 const RP_KEY_RENEWED_MS = 700;
 const RP_KEYS_REMEMBERED = 10_000;

@@ -1,6 +1,6 @@
 /**
- * Who owns a pause: nobody but its owner sets or lifts it (protocol §9). Only an operator's command pauses the whole
- * service.
+ * The owner of each pause: only the owner sets or lifts it (protocol §9). A pause of the whole service belongs to the
+ * operator, who sets it by a command.
  */
 import { type DidWeb, isGrantId, parseDidKey } from '@svc/protocol';
 import { actingPrincipal } from '../access/acting.ts';
