@@ -1,4 +1,4 @@
-/** Puts the process together from its configuration: storage, use cases, HTTP. Everything it opens, it can close. */
+/** Composes the process from its configuration: storage, use cases, HTTP. Whatever it opens, it can close. */
 import type { AddressInfo } from 'node:net';
 import type { Config, Secrets } from '@svc/config';
 import type { Feature } from '@svc/contract';
@@ -46,7 +46,7 @@ import { createApprovalMetrics } from './metrics/approval-metrics.ts';
 import { createDecisionMetrics } from './metrics/decision-metrics.ts';
 import { publishEvidence } from './publish-evidence.ts';
 
-/** What the build puts beside the program; run from source, where the build takes it from. */
+/** The build copies these files beside the program; run from source, the program reads the originals. */
 const IS_SOURCE = import.meta.url.endsWith('.ts');
 export const VECTORS = new URL(IS_SOURCE ? '../../../vectors/' : './vectors/', import.meta.url);
 const PAGES = new URL(IS_SOURCE ? '../../pages/dist/' : './pages/', import.meta.url);
@@ -58,8 +58,8 @@ export interface Api {
   readonly packing: OpenedService['packing'];
   readonly registry: Registry;
   /**
-   * Stops taking work, finishes what is under way for `drainMs` at most (10 s unless given; 10 s more once `hurry` is aborted),
-   * closes storage.
+   * Stops accepting work, finishes what is under way, and closes storage. Work has `drainMs` (default 10 s) to finish;
+   * once `hurry` is aborted, it has 10 s from then on.
    */
   close(drainMs?: number, hurry?: AbortSignal): Promise<void>;
 }
@@ -70,13 +70,13 @@ export interface ApiDeps {
   readonly databaseUrl: string;
   readonly logger: Logger;
   readonly packThread?: URL;
-  /** Where cold days are read: on this thread unless given. */
+  /** The file of the thread that reads cold days. Default: they are read on this thread. */
   readonly readThread?: URL;
-  /** Default: a port of its own. */
+  /** Default: an admin service on its own port. */
   readonly createAdmin?: (deps: AdminDeps<Registry>) => AdminService;
-  /** Where they are others than those of the configuration and `HTTP_LIMITS`. */
+  /** Limits that differ from those of the configuration and from `HTTP_LIMITS`. */
   readonly limits?: Partial<HttpLimits>;
-  /** The store's deadlines, where they are not the default ones. */
+  /** The store's deadlines, where they differ from the default ones. */
   readonly deadlines?: ServiceSources['deadlines'];
   /** Default: true. */
   readonly opensAhead?: boolean;
@@ -164,7 +164,7 @@ const limitsOf = ({ config, limits }: ApiDeps): HttpLimits => ({
   ...limits,
 });
 
-/** What is offered to guests, by the sandbox; null where the deployment has none. */
+/** What the sandbox offers to guests; null where the deployment has no sandbox. */
 const offerOf = async (
   service: ServiceDeps,
   { config, secrets: { sandboxKeys } }: ApiDeps,
@@ -198,7 +198,7 @@ const handlersOf = (
   return refuseWhileUnsure(limitNewcomers(endpoints, service), service.holds);
 };
 
-/** That of the service and its content, and whether this node still takes requests. */
+/** Readiness of the service and its content, and whether this node still takes requests. */
 const createReadiness = (
   { service, packing }: OpenedService,
   registry: Registry,
@@ -206,10 +206,10 @@ const createReadiness = (
   isDraining: () => boolean,
 ): (() => Promise<Readiness>) => {
   const content = createContentHealth(registry, service.store.checkpoints);
-  // Where another process packs days, that one reports on them.
+  // Where another process packs days, that process reports on them.
   const cold = packing?.work === undefined ? null : createColdHealth(registry, service.store.coldDays);
   const coldStore = packing && createColdStoreHealth(registry, { ...service, objects: packing.objects });
-  // A start reports the store at once, and does not wait for it.
+  // A start begins to report on the cold store at once, and does not wait for it.
   void coldStore?.describe();
   return async () => {
     const [{ ok, serves, checks }, ofContent, ofCold, ofColdStore] = await Promise.all([
@@ -235,7 +235,7 @@ const createReadiness = (
 const featuresOf = (offered: Readonly<Record<Feature, boolean>>): ReadonlySet<Feature> =>
   new Set((Object.keys(offered) as Feature[]).filter((feature) => offered[feature]));
 
-/** The one place where errors of the inner layers become answers. Null: a bug, answered INTERNAL. */
+/** The one place that maps errors of the inner layers to answers. Null: a bug, answered INTERNAL. */
 const toApiError = (error: unknown): ApiError | null => {
   if (error instanceof ServiceError)
     return new ApiError(error.code, error.message, {

@@ -36,14 +36,14 @@ const runAlone = async (): Promise<void> => {
   const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
   endOnCrash(logger);
   const starting = runApi(process.env, logger);
-  // A signal during the start waits for its end. When it fails, that is said below.
+  // A signal during the start waits until the start has ended. If the start fails, the code below reports it.
   closeOnSignal(async () => {
     const running = await starting.catch(() => null);
     await running?.close();
   }, logger);
   const { api, secrets } = await starting;
   const { address, adminAddress } = api;
-  // Not through the log: a log is kept and read by others.
+  // Not through the log, which is kept and read by others.
   if (secrets.adminTokenIsGenerated) console.error(`Admin token (development): ${secrets.adminToken}`);
   logger.info(
     {
@@ -56,10 +56,12 @@ const runAlone = async (): Promise<void> => {
   );
 };
 
-/** Nobody waits for its end, unless the supervisor is to end too: the port is another one's already. */
+/** No caller waits for this process to end, since another one has the port, unless the supervisor has to end too. */
 const HANDED_OVER_DRAIN_MS = 120_000;
 
-/** One of several: its supervisor has the admin port, hears SIGHUP, and says where they listen. */
+/**
+ * One of several processes. The supervisor has the admin port, handles SIGHUP, and reports where the processes listen.
+ */
 const runMember = async (): Promise<void> => {
   const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
   endOnCrash(logger);
@@ -75,7 +77,7 @@ const runMember = async (): Promise<void> => {
     () => {},
     ['SIGINT', 'SIGTERM'],
   );
-  // A hang-up of the whole group is the supervisor's to answer.
+  // A SIGHUP to the whole process group is handled by the supervisor.
   process.on('SIGHUP', () => {});
   const { api, secrets } = await starting;
   const { address } = api;

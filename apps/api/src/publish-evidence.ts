@@ -1,4 +1,7 @@
-/** Stores what every Receipt points at, before the first Receipt can: profile documents and the trust configuration. */
+/**
+ * Stores the evidence that every Receipt names, before the first Receipt: profile documents and the trust
+ * configuration.
+ */
 import { PROFILES, sha256Of, TRUST_CONFIG, trustConfigDocument } from '@svc/protocol';
 import type { ServiceDeps } from '@svc/service';
 

@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole service in development on the embedded database, maintenance and conformance runs included,
- * its main job done once for everybody to see, and then left running.
+ * `npm start`: the whole service in development on the embedded database, including maintenance and conformance runs.
+ * It carries out the main use once as a demonstration, and then keeps running.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -39,7 +39,7 @@ import { type RunningApi, runApi } from './process/run-api.ts';
 
 const FRESH_PROOF_EVERY_MS = 60_000;
 const DEMO = { SVC_DEMO: '1' };
-/** In the data folder: where days go that have been over for `SVC_HOT_DAYS`. */
+/** Folder, within the data folder, for days that ended `SVC_HOT_DAYS` ago or earlier. */
 const COLD = 'cold';
 
 const HELP = `npm start: the whole service in development, on a PostgreSQL of its own, configured by the environment:
@@ -68,7 +68,7 @@ const start = async (): Promise<void> => {
   try {
     await demonstrate((await starting).running);
   } catch (error) {
-    // Stopped in the middle: the rest cannot succeed.
+    // Stopped in the middle: the remaining steps cannot succeed.
     if (closing.hasBegun()) return;
     await starting.then(({ close }) => close()).catch(() => {});
     throw error;
@@ -131,7 +131,7 @@ const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise
       hasPlayground: config.demo,
       shown,
       relyingPartyKey: tenants.relyingPartyKey,
-      // Whole: it is pasted into another terminal, which may be anywhere.
+      // An absolute path, since the command is pasted into another terminal with any working directory.
       bodyPath: resolve(bodyPath),
       envPath: resolve(envPath),
       notes,
@@ -141,7 +141,7 @@ const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise
   if (wrong.length > 0) throw new Error('a Receipt did not verify offline');
 };
 
-/** Writes a verification that nobody has sent yet, now and every minute. */
+/** Writes a verification that has not been sent yet, now and every minute. */
 const keepFresh = async (
   path: string,
   tenants: Tenants,
@@ -154,14 +154,14 @@ const keepFresh = async (
   setInterval(() => void write().catch(() => {}), FRESH_PROOF_EVERY_MS).unref();
 };
 
-/** Replaces a file at once, so that readers see the old or the new text. Readable by its owner alone. */
+/** Replaces a file atomically, so that readers see the old or the new text. Only its owner can read it. */
 const writeWhole = (path: string, text: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, text, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 };
 
-// The thread that packs days is this program again.
+// The thread that packs days runs this program again.
 if (isMainThread)
   start().catch((error: unknown) => {
     console.error(explainStartFailure(error));

@@ -1,4 +1,4 @@
-/** The demonstration as an environment file: `node --env-file` and a shell read it. */
+/** The demonstration as an environment file that `node --env-file` and a shell can read. */
 import type { Tenants } from './tenants.ts';
 import type { Walkthrough } from './walkthrough.ts';
 
@@ -7,7 +7,9 @@ interface Service {
   readonly serviceDid: string;
 }
 
-/** Lines `NAME=value`: the service, a relying party, a Principal and an Agent with their keys, and a Grant. Secret. */
+/**
+ * Lines `NAME=value` for the service, a relying party, a Principal and an Agent with their keys, and a Grant. Secret.
+ */
 export const environmentOf = (
   { baseUrl, serviceDid }: Service,
   tenants: Tenants,

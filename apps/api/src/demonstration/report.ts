@@ -8,11 +8,11 @@ export interface ReportInput {
   readonly adminUrl: string;
   readonly adminToken: string;
   readonly serviceDid: string;
-  /** The sandbox's page is served. */
+  /** True: the page of the sandbox is served. */
   readonly hasPlayground: boolean;
   readonly shown: readonly Shown[];
   readonly relyingPartyKey: string;
-  /** A file with the body of a verification that nobody has sent yet. */
+  /** A file with the body of a verification that has not been sent yet. */
   readonly bodyPath: string;
   /** The demonstration as an environment file. */
   readonly envPath: string;
@@ -20,7 +20,7 @@ export interface ReportInput {
   readonly notes: readonly string[];
 }
 
-/** Where this machine reaches what listens there: an IPv6 address stands in brackets (RFC 3986 §3.2.2). */
+/** The URL under which this machine reaches the listener. An IPv6 address stands in brackets (RFC 3986 §3.2.2). */
 export const urlOfListener = (host: string, port: number): string =>
   `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 

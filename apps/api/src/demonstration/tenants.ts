@@ -1,4 +1,4 @@
-/** A Principal, an Agent and a relying party of one's own, made over the public API as an operator would. */
+/** Registers a Principal, an Agent and a relying party over the public API, as an operator would. */
 import { randomBytes } from 'node:crypto';
 import { PROOF_WINDOW_MAX_SECONDS } from '@svc/protocol';
 import {
@@ -14,7 +14,7 @@ import { createVerifier, type Verifier } from '@svc/sdk-rp';
 export interface Tenants {
   readonly principalDid: string;
   readonly principalJwk: Ed25519PrivateJwk;
-  /** Its API key. */
+  /** The Principal's API key. */
   readonly principalKey: string;
   readonly principal: PrincipalClient;
   readonly agentJwk: Ed25519PrivateJwk;
@@ -40,7 +40,7 @@ export const createTenants = async (
     kind: 'managed',
     slug: `shop-${suffix}`,
     name: 'Demonstration shop',
-    // A pasted command has five minutes.
+    // The person has five minutes to paste the command.
     proof_window_seconds: PROOF_WINDOW_MAX_SECONDS,
   });
   const { privateJwk: agentJwk } = await generateAgentKey();

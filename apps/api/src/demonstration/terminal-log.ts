@@ -1,11 +1,14 @@
-/** The log of `npm start`: warnings where the person is, and what is logged at any level, such as revocations, in a file. */
+/**
+ * The log of `npm start`: warnings go to the terminal; lines that are logged at any level, such as revocations, to a
+ * file.
+ */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLogOutput } from '@svc/process';
 
 const WARN = 40;
 
-/** The folder must be there by the first line. */
+/** The folder must exist when the first line is written. */
 export const openTerminalLog = (dataDir: string): ReturnType<typeof openLogOutput> => {
   const terminal = openLogOutput();
   const file = join(dataDir, 'log.jsonl');

@@ -1,6 +1,6 @@
 /**
- * The main job, done for real: a Grant, Proofs, three verifications and a revocation, every Receipt checked offline
- * against the service's DID document.
+ * Carries out the main use of the service: a Grant, Proofs, three verifications and a revocation. Every Receipt is
+ * checked offline against the service's DID document.
  */
 
 import { verifyReceipt } from '@svc/receipts';
@@ -12,13 +12,13 @@ import type { Tenants } from './tenants.ts';
 export interface Shown {
   readonly title: string;
   readonly verdict: Verdict;
-  /** What the offline check said. */
+  /** Result of the offline check. */
   readonly checkedOffline: boolean;
 }
 
 export interface Walkthrough {
   readonly shown: readonly Shown[];
-  /** A Grant that stays valid, for commands a person may try. */
+  /** A Grant that stays valid, for commands that a person may try. */
   readonly openGrant: { readonly grant: string; readonly grantId: string };
 }
 
@@ -45,7 +45,7 @@ export const walkThrough = async (tenants: Tenants, didDocument: unknown): Promi
   return { shown: [within, above, revoked], openGrant: await issueGrant(tenants) };
 };
 
-/** The body of a `POST /verify` that nobody has sent yet. */
+/** The body of a `POST /verify` that has not been sent yet. */
 export const freshVerifyBody = async (
   tenants: Tenants,
   openGrant: Walkthrough['openGrant'],

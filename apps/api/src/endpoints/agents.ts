@@ -26,7 +26,7 @@ export const agentEndpoints = (deps: ServiceDeps): HandlersOf<'agents'> => ({
   },
 });
 
-/** An Agent as a request names it. Throws INVALID_REQUEST for a key that no Proof could ever verify under. */
+/** An Agent as named in a request. Throws INVALID_REQUEST for a key under which no Proof can verify. */
 export const parseStrictAgent = (
   { crypto }: Pick<ServiceDeps, 'crypto'>,
   member: string,

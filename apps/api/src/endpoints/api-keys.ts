@@ -1,6 +1,6 @@
 /**
- * API keys of Principals, relying parties and observers (interface §API keys and caller identity). A key's value is in
- * `presentIssuedKey` alone.
+ * API keys of Principals, relying parties and observers (interface §API keys and caller identity). Only
+ * `presentIssuedKey` shows a key's value.
  */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';

@@ -21,7 +21,7 @@ import type { HandlersOf } from '../http/index.ts';
 import type { ApprovalMetrics } from '../metrics/approval-metrics.ts';
 import { formatTimestampOrNull } from './format-timestamp-or-null.ts';
 
-/** Kept between calls, those of a node. */
+/** State of a node that is kept between calls. */
 export interface ApprovalNode {
   readonly waits: Waits;
   readonly metrics: ApprovalMetrics;

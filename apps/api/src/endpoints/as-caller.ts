@@ -1,7 +1,7 @@
 /**
- * Each call's work waits in line as its caller's: endpoints are bound anew for every call, to the store as that tenant has
- * it. What endpoints keep between calls is therefore handed to them. Decisions are gathered from all callers and share
- * out by themselves.
+ * The work of each call waits in the queue on its caller's account. Therefore the endpoints are bound anew for every
+ * call, to the store as the caller's tenant uses it, and state that endpoints keep between calls is passed to them.
+ * Decisions are gathered from all callers and have their own fair sharing.
  */
 import { type Caller, type ServiceDeps, type Tenant, tenantAt, tenantOf } from '@svc/service';
 import { type Handlers, limiterKeyOf } from '../http/index.ts';
@@ -22,9 +22,9 @@ export const asCaller = <H extends Partial<Handlers>>(
   return Object.fromEntries(Object.keys(build(service)).map((id) => [id, bind(id)])) as unknown as H;
 };
 
-/** The pipeline gives each endpoint the input of its own route; here it is only handed on. */
+/** The pipeline gives each endpoint the input of its own route; this module only passes it on. */
 const endpointsOf = (endpoints: unknown) => endpoints as Readonly<Record<string, (call: Call) => unknown>>;
 
-/** On whose account the work of a call waits in line. */
+/** The tenant on whose account the work of a call waits in the queue. */
 export const tenantOfCall = ({ caller, clientIp }: Call): Tenant =>
   caller === null ? tenantAt(limiterKeyOf(clientIp)) : tenantOf(caller);

@@ -13,7 +13,7 @@ export const auditEndpoints = (deps: ServiceDeps): HandlersOf<'audit'> => ({
 
 type AuditEvent = Body<Routes['listAudit'], 200>['events'][number];
 
-/** Storage holds what the service wrote, so ids and actions are of the wire's forms already. */
+/** The service wrote what storage holds, so ids and actions already have the form of the interface. */
 const presentAuditEvent = ({
   eventId,
   occurredAtMs,

@@ -1,4 +1,4 @@
-/** AuthZEN over the same decisions as `POST /verify` (interface §AuthZEN records). */
+/** AuthZEN on top of the same decisions as `POST /verify` (interface §AuthZEN records). */
 import { routes } from '@svc/contract';
 import { PROFILES, PROOF_TYP } from '@svc/protocol';
 import type { ServiceDeps } from '@svc/service';

@@ -1,4 +1,4 @@
-/** DIDs whose domain is not proven yet, and whose one is where the operator has to say it (protocol §13, Claims). */
+/** Claims: DIDs whose domain is not proven yet, and their release by the operator (protocol §13, Claims). */
 import type { Body, Routes } from '@svc/contract';
 import { type DidWeb, formatTimestamp } from '@svc/protocol';
 import {

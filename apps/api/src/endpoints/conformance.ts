@@ -1,4 +1,4 @@
-/** Conformance runs: the vectors against an endpoint of the caller's. The runner does the work. */
+/** Conformance runs: the vectors against an endpoint of the caller. The runner does the work. */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
 import {
@@ -37,7 +37,7 @@ const presentConformanceRun = (run: ConformanceRunRecord): ConformanceRun => ({
   requests: run.requests,
   vectors: { sha256: run.vectors.sha256, conformance_version: run.vectors.conformanceVersion },
   error: run.error,
-  // Stored in this form by the runner.
+  // The runner stored it in this form.
   report: run.reportText === null ? null : (JSON.parse(run.reportText) as ConformanceRun['report']),
   signed: false,
 });

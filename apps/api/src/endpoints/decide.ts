@@ -1,4 +1,4 @@
-/** One verification by the real engine: everything that decides goes through here. */
+/** One verification by the engine. Every request for a decision goes through this module. */
 import { hash } from 'node:crypto';
 import type { Idempotency, Verifier, VerifyAnswer } from '@svc/service';
 import type { LoggedDecision } from '../http/index.ts';
@@ -9,7 +9,7 @@ export type Decide = Verifier['verify'];
 export const idempotencyOf = (key: string | undefined, bodyText: string | null): Idempotency | null =>
   key === undefined ? null : { key, bodyHash: hash('sha256', bodyText ?? '', 'hex') };
 
-/** As the log has it. */
+/** The decision in the form of the log. */
 export const decidedOf = ({ receiptId, decision, reason, replayed }: VerifyAnswer): LoggedDecision => ({
   receiptId,
   decision,
@@ -17,6 +17,6 @@ export const decidedOf = ({ receiptId, decision, reason, replayed }: VerifyAnswe
   isRepeat: replayed,
 });
 
-/** What tells a stored answer from a decision of now. */
+/** The header that distinguishes a stored answer from a new decision. */
 export const repeatHeader = (isRepeat: boolean): Readonly<Record<string, string>> =>
   isRepeat ? { 'Svc-Idempotent-Replay': 'true' } : {};

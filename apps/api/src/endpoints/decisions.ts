@@ -1,4 +1,4 @@
-/** Decisions: one, a page of them, and whole pages with their Receipts (interface §Decisions). */
+/** Decisions: a single one, a page of summaries, and exports with the Receipts (interface §Decisions). */
 import {
   type Caller,
   type DecisionExport,
@@ -38,7 +38,7 @@ const FORMATS = {
   },
 } as const;
 
-/** What is kept between calls. */
+/** State that is kept between calls. */
 interface Kept {
   readonly exportTurns: StreamTurns;
   readonly activityTurns: Turns;
@@ -62,7 +62,7 @@ export const decisionEndpoints = (
       await exportDecisions(deps, caller, query, FORMATS[format].form),
     ),
 
-  /** The Receipt stands in the answer byte for byte as it was answered when the decision was made. */
+  /** The answer contains the Receipt byte for byte as it was answered when the decision was made. */
   getDecision: async ({ caller, params, query }) =>
     answerDecision(await getDecision(deps, caller, params.receipt_id, query.rp)),
 

@@ -1,4 +1,4 @@
-/** An org's entitlement, read and pushed by the console and the operator (interface §Entitlement). */
+/** An org's entitlement, which the console and the operator read and set (interface §Entitlement). */
 import type { Body, Routes } from '@svc/contract';
 import { type EntitlementView, getEntitlement, putEntitlement, type ServiceDeps } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';

@@ -1,4 +1,6 @@
-/** Subscriptions to events and their deliveries (protocol §15). A secret is in two answers alone: those that make it. */
+/**
+ * Subscriptions to events and their deliveries (protocol §15). Only the two answers that create a secret contain it.
+ */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp, parseAnyUtcTime } from '@svc/protocol';
 import {
@@ -75,7 +77,7 @@ export const eventEndpoints = (deps: ServiceDeps): HandlersOf<'events'> => ({
 type Subscription = Body<Routes['disableEventSubscription'], 200>;
 type Delivery = Body<Routes['listEventDeliveries'], 200>['deliveries'][number];
 
-/** The contract has checked that it is one of the two, and that the time exists. */
+/** The contract has checked that exactly one of the two is given, and that the time is valid. */
 const replayFrom = ({
   since,
   event_id: eventId,
@@ -112,7 +114,7 @@ const stateOf = ({ disabledAtMs, failingSinceMs }: EventSubscriptionRecord): Sub
 
 const presentDelivery = (record: EventDeliveryRecord): Delivery => ({
   event_id: record.eventId,
-  // Storage holds the types of the contract, and pings.
+  // Storage contains only the event types of the contract, and pings.
   type: record.type as Delivery['type'],
   state: record.state,
   attempts: record.attempts,

@@ -1,4 +1,4 @@
-/** Grants: reserve, list, read what is consumed, revoke (interface §Grants, §Consumable Grants). */
+/** Grants: reserve, list, read consumption, revoke (interface §Grants, §Consumable Grants). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp, snapshotOf } from '@svc/protocol';
 import {
@@ -55,7 +55,7 @@ const presentAllocation = ({
 
 type GrantSummary = Body<Routes['listGrants'], 200>['grants'][number];
 
-/** A recorded revocation already denies, so the state says so; `revoked_at` follows when the barrier has passed. */
+/** A recorded revocation already denies, so the state says so; `revoked_at` follows once the barrier has passed. */
 const presentGrantSummary = (grant: GrantRecord): GrantSummary => ({
   id: grant.id,
   principal: grant.principal,
@@ -78,7 +78,7 @@ export const presentRevocation = ({
 
 type ConsumptionBody = Body<Routes['getGrantConsumption'], 200>;
 
-/** The balances are written as their hash has them. */
+/** The balances have the form that their hash covers. */
 const presentConsumption = (consumption: GrantConsumption): ConsumptionBody => {
   const { grant, balances, events, asOfMs, snapshotHash, nextCursor } = consumption;
   return {

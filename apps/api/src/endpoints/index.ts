@@ -1,4 +1,4 @@
-/** Every endpoint, one file per area. A missing one does not compile. */
+/** All endpoints, one file per area. A missing endpoint does not compile. */
 import {
   Attestor,
   type Authenticator,
@@ -52,10 +52,10 @@ export interface EndpointDeps {
   readonly approvalWaits: Waits;
   readonly approvalMetrics: ApprovalMetrics;
   readonly streamWaits: Waits;
-  /** Null where it is not offered. */
+  /** Null: the deployment does not offer it. */
   readonly demo: Demo | null;
   readonly selfServe: SelfServe | null;
-  /** What conformance runs are made with. */
+  /** The vectors that conformance runs use. */
   readonly vectors: VectorSetName;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Counts the changes of an org that signed itself up and has no plan against its lifetime limit (protocol §13,
- * decision 36). Every route that changes something counts, so that a new one does too, but for those listed.
+ * Counts the changes of an org that signed itself up and has no plan against the org's lifetime limit (protocol §13,
+ * decision 36). Every route that changes something counts, including new routes, except those listed here.
  */
 import { type RouteId, routes } from '@svc/contract';
 import { type Caller, requireRoomForChange, type ServiceDeps, tenantOf } from '@svc/service';
 import { type Handlers, wrapHandlers } from '../http/index.ts';
 
 const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
-  // Authority can be taken away at any time.
+  // It must be possible to take authority away at any time.
   'revokeGrant',
   'disableAgent',
   'retireKey',
@@ -17,7 +17,7 @@ const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
   'pause',
   'rejectRequest',
   'cancelAccessRequest',
-  // Less is told, or what is kept is bounded otherwise.
+  // These send fewer events, or store something that has another limit.
   'disableEventSubscription',
   'deleteEventSubscription',
   'testEventSubscription',
@@ -27,7 +27,7 @@ const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
   'pollStream',
 ]);
 
-/** True: calls of the route count. Decisions have limits of their own. */
+/** True: calls of the route count. Decisions have their own limits. */
 export const isCounted = (id: RouteId): boolean => {
   const { method, limiter } = routes[id];
   return (method as string) !== 'get' && limiter === 'authenticated' && !NOT_COUNTED.has(id);

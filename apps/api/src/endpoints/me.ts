@@ -1,4 +1,4 @@
-/** Whom a key belongs to (interface §API keys and caller identity). */
+/** The owner of the API key that makes the call (interface §API keys and caller identity). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
 import {
@@ -30,7 +30,7 @@ export const meEndpoints = (deps: ServiceDeps, endedKeys: EndedKeys): HandlersOf
   },
 });
 
-/** The clock that dates Receipts, as long as it is not in doubt. */
+/** The time of the clock that dates Receipts; empty while this clock is in doubt. */
 const timeOf = ({ clock, holds }: ServiceDeps): Readonly<Record<string, string>> =>
   holds.list().some(({ name }) => name === 'clock') ? {} : { 'Svc-Time': formatTimestamp(clock.nowMs()) };
 

@@ -1,4 +1,4 @@
-/** What became of a decision (interface §Outcome attestations). */
+/** Outcomes that relying parties report for a decision (interface §Outcome attestations). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
 import { type OutcomeRecord, reportOutcome, type ServiceDeps } from '@svc/service';
@@ -17,7 +17,7 @@ export const outcomeEndpoints = (deps: ServiceDeps): HandlersOf<'outcomes'> => (
   },
 });
 
-/** A member that was not given is left out. */
+/** Members that were not given are left out. */
 export const presentOutcome = ({
   attestationId,
   type,

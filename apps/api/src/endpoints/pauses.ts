@@ -67,10 +67,16 @@ const presentPause = (
   paused_at: formatTimestampOrNull(visibleAtMs),
 });
 
-/** An org that had the owner before, and paused it then, is nobody whom its present one knows. */
+/**
+ * Whether the caller may see the actor's DID. If an earlier org of the owner paused it, the present org does not see
+ * which.
+ */
 const mayKnow = ({ kind, did }: PauseRecord['actor'], caller: Caller): boolean =>
   caller.class === 'admin' || kind !== 'org' || did === orgOfCaller(caller);
 
-/** An org knows the keys of its members, which own what it is shown; they do not know its. */
+/**
+ * Whether the caller may see the actor's key id. An org sees the keys of its member that owns what is paused; members
+ * do not see the keys of their org.
+ */
 const mayKnowKey = ({ did }: PauseRecord['actor'], owner: string, caller: Caller): boolean =>
   caller.class === 'admin' || did === caller.subject || (caller.class === 'org' && did === owner);

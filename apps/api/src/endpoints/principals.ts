@@ -47,7 +47,7 @@ export const principalEndpoints = (
     return { status: 200, body: presentPrincipal(deps.identity, principal) };
   },
 
-  /** Answers 200 only once the outcome is visible everywhere. */
+  /** Answers 200 only once the result is visible everywhere. */
   verifyPrincipal: async ({ caller, params, requestId }) => {
     const principal = await checks.verify(deps, caller, params.did, requestId);
     return { status: 200, body: presentPrincipal(deps.identity, principal) };
@@ -66,7 +66,10 @@ const presentPrincipal = (identity: ServiceIdentity, principal: PrincipalRecord)
 
 type DirectoryEntry = Body<Routes['listPrincipals'], 200>['principals'][number];
 
-/** What every live key may see: never the verification token, never the org. The document is the text that was had. */
+/**
+ * The directory entry that every live key may read. It never contains the verification token or the org. The document
+ * is the text that was fetched.
+ */
 const textOfDirectoryEntry = async (
   endedKeys: EndedKeys,
   principal: PrincipalRecord,
@@ -93,12 +96,13 @@ const textOfDirectoryEntry = async (
   return `${JSON.stringify(before).slice(0, -1)},"did_document":${document},${JSON.stringify(after).slice(1)}`;
 };
 
-/** Digits or an exponent that may be beyond what a double holds: 199 digits and `e99` are within it. */
+/** Digits or an exponent that may exceed the range of a double: 199 digits and `e99` are within it. */
 const HUGE_NUMBER = /(?<![0-9])[0-9]{200}|[0-9][eE]\+?0*[0-9]{3}/;
 
 /**
- * The resolver has read it, whose numbers may be of any form: some readers refuse all of a text with 1e400 in it. Written
- * anew it may be four times as long (1e20 is 21 digits), and is not shown then: a page is as long as its documents were.
+ * The document's text. The resolver accepts numbers of any form, but some readers refuse a whole text that contains
+ * 1e400. So a document with such numbers is serialized again. Serialized, it can be four times as long (1e20 becomes 21
+ * digits); if it is longer, `null` is shown, so that a page is never longer than its documents were.
  */
 const textOfDocument = ({ document }: PrincipalRecord): string => {
   if (document === null) return 'null';

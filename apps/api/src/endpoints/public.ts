@@ -1,4 +1,4 @@
-/** What anybody needs to check a Receipt offline (interface §Endpoints, Public). */
+/** Public documents that are needed to check a Receipt offline (interface §Endpoints, Public). */
 import { parseEvidenceType } from '@svc/contract';
 import type { Sha256 } from '@svc/protocol';
 import {
@@ -17,7 +17,7 @@ import {
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 
-/** Short: a compromised key leaves the document at once. */
+/** Short, so that a compromised key leaves the document soon. */
 const DOCUMENT_SECONDS = 60;
 const CACHE_A_MINUTE = { 'Cache-Control': `public, max-age=${DOCUMENT_SECONDS}` };
 const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
@@ -31,7 +31,7 @@ export interface PublicDeps {
   readonly known: KnownPublic;
 }
 
-/** What this node serves on for a while where storage does not answer. */
+/** What this node continues to serve for a while when storage does not answer. */
 export interface KnownPublic {
   readonly documents: LastKnown;
   readonly statusLists: LastKnown;
@@ -88,7 +88,7 @@ export const publicEndpoints = (
       contentType: DID_DOCUMENT_CONTENT_TYPE,
     }),
 
-    /** The exact bytes, with their own content type, for ever. */
+    /** The exact bytes with their own content type, cacheable for ever. */
     getEvidence: async ({ params }) => {
       const hash = (params.hash.startsWith('sha256:') ? params.hash : `sha256:${params.hash}`) as Sha256;
       const evidence = await store.evidence.find(hash);

@@ -1,13 +1,13 @@
 /**
- * What is answered while it is not known whether the database is the one that made the last promises (protocol §10): next
- * to nothing. A list served from it could show as valid what is revoked, a name or an index could be given twice, a
- * revocation could be taken for done and be gone with it.
+ * Refuses nearly all routes while it is unknown whether the database is the one that made the latest commits (protocol
+ * §10). Answers from a wrong database could do harm: a status list could show a revoked Grant as valid, a name or an
+ * index could be given out twice, a revocation could be answered as done and be lost with the database.
  */
 import type { RouteId } from '@svc/contract';
 import type { Holds } from '@svc/service';
 import { type Handlers, wrapHandlers } from '../http/index.ts';
 
-/** They rest on configuration, or on what no later state makes untrue. */
+/** Their answers rest on configuration, or on facts that no later state makes untrue. */
 const ANSWERED: ReadonlySet<RouteId> = new Set([
   'getHealth',
   'getServiceDidDocument',

@@ -1,4 +1,4 @@
-/** The sandbox (interface §Endpoints, Sandbox). Nobody is authenticated: its own parties act. */
+/** The sandbox (interface §Endpoints, Sandbox). It authenticates no caller: the sandbox's own parties act. */
 import type { Action, PurchaseAction } from '@svc/protocol';
 import {
   type Authenticator,
@@ -32,15 +32,15 @@ export interface SandboxDeps {
   readonly decide: Decide;
   readonly verifier: GrantFacts;
   readonly revoker: Revoker;
-  /** Null where it is not offered. */
+  /** Null: the deployment does not offer it. */
   readonly demo: Demo | null;
 }
 
 export interface Demo {
   readonly sandbox: Sandbox;
-  /** Calls of one address, per node. */
+  /** Calls per minute of one address, per node. */
   readonly perMinute: number;
-  /** Calls that store something, of all and on all nodes together, in a UTC day. */
+  /** Calls that store something in a UTC day, of all callers and on all nodes together. */
   readonly perDay: number;
 }
 
@@ -106,7 +106,7 @@ const relyingPartyOf = async (
   return caller;
 };
 
-/** The sandbox's Agent signs for no others. */
+/** The sandbox's Agent signs no other Actions than purchases. */
 const asPurchase = (action: Action): PurchaseAction => {
   if (action.type !== 'commerce:purchase') throw internal('the sandbox’s Agent signed for no purchase');
   return action;

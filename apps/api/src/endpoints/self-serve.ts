@@ -26,7 +26,7 @@ export interface SelfServeDeps {
   readonly service: ServiceDeps;
   readonly authenticator: Pick<Authenticator, 'readAgain'>;
   readonly decide: Decide;
-  /** Null where it is not offered. */
+  /** Null: the deployment does not offer it. */
   readonly selfServe: SelfServe | null;
 }
 
@@ -45,7 +45,7 @@ export const selfServeEndpoints = ({
   selfServe,
 }: SelfServeDeps): HandlersOf<'self-serve'> => {
   const { baseUrl } = service.identity;
-  // These bounds are of this node.
+  // These limits apply per node.
   const perCustomer = new AddressLimiter(service.clock, undefined, 'hour');
   const perRelyingParty = new RateLimiter(service.clock, undefined, 'hour');
   const signUps = new Semaphore({
@@ -53,7 +53,7 @@ export const selfServeEndpoints = ({
     maxWaiting: SIGN_UPS_WAITING,
     full: () => serviceUnavailable('too many sign-ups wait'),
   });
-  /** The relying party of that DID, within its limit. */
+  /** The relying party with that DID, after counting the call against its limit. */
   const findLimited = async (did: string, enforceLimit: (allowance: Allowance) => void) => {
     const { sandbox, limits } = offered(selfServe);
     const relyingParty = await getSelfServeRelyingParty(service, did);
@@ -118,7 +118,7 @@ const presentStarter = (
   };
 };
 
-/** For a POSIX shell. The reader puts the key in the place of `<rp_verify_key>`. */
+/** The command for a POSIX shell. The reader replaces `<rp_verify_key>` by the key. */
 const curlOf = (url: string, body: string): string =>
   [
     `curl -sS ${quoteForShell(url)}`,

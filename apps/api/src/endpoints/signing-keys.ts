@@ -9,7 +9,7 @@ export const signingKeyEndpoints = (deps: ServiceDeps): HandlersOf<'signing-keys
     return { status: 200, body: { kid, state } };
   },
 
-  /** Answers 200 only once it is visible everywhere. */
+  /** Answers 200 only once the change is visible everywhere. */
   compromiseKey: async ({ caller, params: { kid }, query, requestId }) => {
     const principal = await actingPrincipal(deps, caller, query.principal);
     await compromiseKey(deps, { caller, principal, kid, requestId });

@@ -23,10 +23,10 @@ import {
 import type { HandlersOf } from '../http/index.ts';
 
 const CACHE_AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
-/** Short: a key that has ended leaves the set at once. */
+/** Short, so that a key that has ended leaves the set soon. */
 const CACHE_A_MINUTE = { 'Cache-Control': 'public, max-age=60' };
 
-/** `polling`: kept between calls. */
+/** `polling`: state that is kept between calls. */
 export const ssfEndpoints = (deps: ServiceDeps, polling: Polling): HandlersOf<'ssf'> => {
   const { baseUrl } = deps.identity;
   const present = presentTo(deps);

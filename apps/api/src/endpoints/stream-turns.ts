@@ -1,45 +1,51 @@
 /**
- * How many answers that are dear to make run at once on this node, most of them while they are sent. One subject takes a few
- * at most, and all together no more than a process is made for.
+ * Limits how many expensive answers run at once on this node; most of them run while they are sent. One subject has a
+ * few at most, and all together stay within what a process is sized for.
  */
 import { FairLimiter, rateLimited, ServiceError, Tally, type Tenant } from '@svc/service';
 
 const RETRY_AFTER_SECONDS = 2;
 
 export interface TurnLimits {
-  /** What there is too much of, in the plural. */
+  /** Name of these answers for messages, in the plural. */
   readonly what: string;
   /** Number under way at once. */
   readonly atOnce: number;
   readonly perOrg: number;
-  /** Number that one subject has under way and in line. */
+  /** Number that one subject may have running and waiting. */
   readonly perSubject: number;
   readonly maxWaiting: number;
-  /** How long one waits for its place. */
+  /** Milliseconds that an answer may wait for its place. */
   readonly waitMs: number;
 }
 
 export interface StreamLimits extends TurnLimits {
-  /** Milliseconds for one from its first part on. A slower reader loses its place. */
+  /** Milliseconds that an answer may take from its first part on. A slower reader loses its place. */
   readonly streamMs: number;
 }
 
 /**
- * An export of at most 5,000 rows keeps a connection busy, and two row groups of a cold day in memory: some 25 MB with the
- * largest Receipts that the service stores.
+ * An export of at most 5,000 rows occupies a connection and holds two row groups of a cold day in memory: some 25 MB
+ * with the largest Receipts that the service stores.
  */
 export const EXPORTS: StreamLimits = {
   ...{ what: 'exports', atOnce: 8, perOrg: 3, perSubject: 3 },
   ...{ maxWaiting: 64, waitMs: 10_000, streamMs: 600_000 },
 };
 
-/** Leaves of a day are hashed on the thread of decisions, for anybody: a millisecond at a time for each of these. */
+/**
+ * Anyone may ask for the leaves of a day. They are hashed on the thread of decisions, a millisecond at a time for each
+ * request.
+ */
 export const LEAVES: StreamLimits = {
   ...{ what: 'lists of leaves', atOnce: 4, perOrg: 2, perSubject: 2 },
   ...{ maxWaiting: 64, waitMs: 10_000, streamMs: 120_000 },
 };
 
-/** Each holds up to 5,000 rows until they are added up, and its statement gives them all at once to the thread of decisions. */
+/**
+ * Each holds up to 5,000 rows until they are added up, and its statement returns them all at once to the thread of
+ * decisions.
+ */
 export const ACTIVITY: TurnLimits = {
   ...{ what: 'reports of activity', atOnce: 4, perOrg: 2, perSubject: 8 },
   ...{ maxWaiting: 64, waitMs: 5_000 },
@@ -48,8 +54,8 @@ export const ACTIVITY: TurnLimits = {
 const MS_EACH_LEAF = 0.12;
 
 /**
- * How long a list of so many leaves may take: two minutes for a million and fewer (5 Mbit/s), for more in proportion. Who reads as
- * slowly as can be keeps others waiting no longer.
+ * Milliseconds that a list of `treeSize` leaves may take: two minutes for up to a million (5 Mbit/s), proportionally
+ * more beyond. Even the slowest reader keeps others waiting no longer than this.
  */
 export const leavesMs = (treeSize: number): number => Math.max(LEAVES.streamMs, treeSize * MS_EACH_LEAF);
 
@@ -73,8 +79,8 @@ export class Turns {
   }
 
   /**
-   * Settles as `work` does, which is begun in its turn. Throws before it: `RATE_LIMITED` when the tenant's subject has its share
-   * already, `SERVICE_UNAVAILABLE` when its turn does not come in time.
+   * Starts `work` in its turn and settles as it does. Throws before the start: `RATE_LIMITED` when the tenant's subject
+   * has its share already, `SERVICE_UNAVAILABLE` when the turn does not come in time.
    */
   async run<T>(tenant: Tenant, work: () => Promise<T>): Promise<T> {
     const leave = await this.enter(tenant);
@@ -85,7 +91,7 @@ export class Turns {
     }
   }
 
-  /** Answers in the tenant's turn, with what gives the place back. Throws as `run`. */
+  /** Resolves in the tenant's turn with the function that frees the place. Throws as `run`. */
   protected async enter(tenant: Tenant): Promise<() => void> {
     const { what, perSubject } = this.#limits;
     const { subject } = tenant;
@@ -124,12 +130,15 @@ export class StreamTurns extends Turns {
     this.#streamMs = limits.streamMs;
   }
 
-  /** What an endpoint answers with these parts. `streamMs`: in which they must be read; that of the limits unless given. */
+  /**
+   * The answer of an endpoint with these parts. `streamMs`: the time in which the client must read them; default: that
+   * of the limits.
+   */
   reply<Part>(tenant: Tenant, parts: AsyncIterable<Part>, streamMs = this.#streamMs) {
     return { stream: this.take(tenant, parts), streamMs };
   }
 
-  /** The same parts, the first in its turn. Throws before it as `run`. */
+  /** The same parts; the first is produced in the tenant's turn. Throws before it as `run`. */
   async *take<Part>(tenant: Tenant, parts: AsyncIterable<Part>): AsyncGenerator<Part> {
     const leave = await this.enter(tenant);
     try {

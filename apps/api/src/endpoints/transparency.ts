@@ -19,11 +19,14 @@ import type { HandlersOf } from '../http/index.ts';
 import { tenantOfCall } from './as-caller.ts';
 import { leavesMs, type StreamTurns } from './stream-turns.ts';
 
-/** A day closed too early is retracted (protocol §12), and what a key vouches for can end. */
+/**
+ * One hour only: a day that was closed too early is retracted (protocol §12), and a key that vouches for an answer can
+ * end.
+ */
 const AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
 const UNTIL_THE_NEXT = { 'Cache-Control': 'public, max-age=60' };
 
-/** What is kept between calls. */
+/** State that is kept between calls. */
 interface Kept {
   readonly leafTurns: StreamTurns;
   readonly attestor: Attestor;
@@ -45,7 +48,7 @@ export const transparencyEndpoints = (
     return { status: 200, body: presentCheckpoint(deps.identity, checkpoint), headers: AN_HOUR };
   },
 
-  /** Streamed, since a day can have millions. */
+  /** Streamed, since a day can have millions of leaves. */
   getCheckpointLeaves: async ({ params, ...call }) => {
     const { checkpoint, text } = await listLeaves(deps, params.day);
     return {
@@ -82,7 +85,7 @@ export const transparencyEndpoints = (
     const answer = await getBundle(deps, attestor, caller, receipt_id, query.rp);
     if (answer.kind === 'pending') return { status: 202, body: presentPending(receipt_id, answer.day) };
     const { receiptText, inclusion, attestation, didDocument, evidence } = answer;
-    // The Receipt and the document stand in it as the texts that they are everywhere else.
+    // The Receipt and the DID document have the same text here as everywhere else.
     const members = [
       `"receipt":${receiptText}`,
       `"inclusion":${JSON.stringify(presentInclusion(receipt_id, inclusion))}`,
@@ -150,7 +153,7 @@ const presentPending = (receiptId: ReceiptId, day: string) => ({
   status: 'pending' as const,
 });
 
-/** What is text travels as text; everything else in base64url. */
+/** Text is sent as text, everything else in base64url. */
 const presentEvidence = ({ hash, contentType, body }: EvidenceRecord) => {
   const bytes = Buffer.from(body);
   const text = bytes.toString('utf8');

@@ -16,7 +16,7 @@ import {
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 
-/** What this node and a cache on the way keep adds up to 10 s at most. */
+/** The caching times of this node and of a cache on the way add up to 10 s at most. */
 const METRICS_KEPT_SECONDS = 5;
 const METRICS_HEADERS = { 'Cache-Control': `public, max-age=${METRICS_KEPT_SECONDS}` };
 
@@ -46,7 +46,7 @@ type UsageBody = Body<Routes['getUsage'], 200>;
 type StatsBody = Body<Routes['getDecisionStats'], 200>;
 type MetricsBody = Body<Routes['getMetrics'], 200>;
 
-/** `rps` is for org keys, whose relying parties are several. */
+/** `rps` is for org keys, whose org can have several relying parties. */
 const presentUsage = (usage: Usage, isOrgKey: boolean): UsageBody => {
   const { relyingParties, principal, keyId, totals, days } = usage;
   const rp = relyingParties?.length === 1 ? relyingParties[0] : undefined;

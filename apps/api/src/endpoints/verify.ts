@@ -1,4 +1,4 @@
-/** `POST /verify` and its dry run: the envelope is parsed by now; whatever is wrong inside it is a check that fails. */
+/** `POST /verify` and its dry run. The envelope has been parsed already; faults inside it are checks that fail. */
 import { formatTimestamp } from '@svc/protocol';
 import type { CapabilityFit } from '@svc/protocol/explain';
 import type { DryRun, Verifier } from '@svc/service';

@@ -1,13 +1,14 @@
 /**
- * The metrics of several processes as those of one. Counts and histograms of processes that have ended stay in the sum: it
- * would fall otherwise, which Prometheus takes for a restart, and for a burst of as many events as are left.
+ * Aggregates the metrics of several processes into one set. Counters and histograms of processes that have ended stay
+ * in the sum. Otherwise the sum would fall, which Prometheus takes for a restart and for a burst of as many events as
+ * remain.
  */
 import { AggregatorRegistry, type Registry } from 'prom-client';
 import type { MetricSnapshot } from './messages.ts';
 
 type MetricSnapshots = readonly MetricSnapshot[];
 
-/** What tells how the worst of them is. Everything else is added up. */
+/** Gauges of which the worst process counts. All other metrics are added up. */
 const WORST: ReadonlySet<string> = new Set([
   'svc_holds',
   'svc_signer_gone',
@@ -16,18 +17,18 @@ const WORST: ReadonlySet<string> = new Set([
   'svc_fence_oldest_note_seconds',
 ]);
 const EVENT_LOOP = /^nodejs_eventloop_lag_/;
-/** The supervisor's: the others come and go. */
+/** Only the supervisor's is reported, since its processes are replaced. */
 const START_TIME = 'process_start_time_seconds';
 const BROKEN_DAYS = 'svc_content_broken_days';
 
-/** The metrics of `living` processes, of `former` ones as far as they count on, and `own` of the supervisor. */
+/** The metrics of `living` processes, the lasting part of `former` ones, and the supervisor's `own`. */
 export const addUp = (
   living: readonly MetricSnapshots[],
   former: readonly MetricSnapshots[],
   own: MetricSnapshots,
 ): Registry => {
   const members = [...living, ...former].map((told) => told.filter(({ name }) => name !== START_TIME));
-  // -1, no answer of storage, is worse than any number.
+  // -1 means that storage did not answer, which is worse than any number.
   const unknown = living.some((told) =>
     told.some((metric) => metric.name === BROKEN_DAYS && isUnknown(metric)),
   );
@@ -47,7 +48,7 @@ const isUnknown = ({ values }: MetricSnapshot): boolean => values.some(({ value 
 export const lasting = (told: MetricSnapshots): MetricSnapshots =>
   told.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram');
 
-/** Several that have ended, as one. */
+/** The reports of several processes that have ended, as one. */
 export const addUpFormer = async (former: readonly MetricSnapshots[]): Promise<MetricSnapshots> =>
   (await AggregatorRegistry.aggregate(
     former as unknown as object[],

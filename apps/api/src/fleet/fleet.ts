@@ -1,7 +1,7 @@
 /**
- * Several API processes behind one port, one for each core (`SVC_PROCESSES`). Each is a node in every sense: its own
- * connections, limits, fence and clock. The supervisor holds the port and hands connections round; it sees no request
- * and holds no key.
+ * Several API processes behind one port, one for each core (`SVC_PROCESSES`). Each process is a complete node with its
+ * own connections, limits, fence and clock. The supervisor holds the port and distributes connections; it sees no
+ * request and holds no key.
  */
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,43 +14,43 @@ import { MemberProcess } from './member-process.ts';
 import type { MetricSnapshot } from './messages.ts';
 import { createSupervisorMetrics, type SupervisorMetrics } from './supervisor-metrics.ts';
 
-/** Storage is asked for 0.8 s at most. */
+/** Storage has at most 0.8 s to answer. */
 const ANSWER_MS = 950;
-/** Above the drain deadline of a process (10 s) and the closing of its storage. */
+/** More than the drain deadline of a process (10 s) and the closing of its storage. */
 const CLOSE_MS = 15_000;
-/** How long a process that was replaced has to finish the exports that it has begun. Above its drain deadline of two minutes. */
+/** Time that a replaced process has to finish the exports it has begun. More than its drain deadline of two minutes. */
 const HAND_OVER_MS = 125_000;
 /**
- * A process that replaces another is asked whether it decides this often, and this many times (30 s), before the other
- * ends.
+ * Interval at which a new process is asked whether it decides, and the number of attempts (30 s in all), before the old
+ * process is told to end.
  */
 const READY_EVERY_MS = 250;
 const READY_LOOKS = 120;
-/** A process that ends after this time has not failed at its start. */
+/** A process that ends after this time counts as started successfully. */
 const SETTLED_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const WATCH_EVERY_MS = 1_000;
 /**
- * Looks without an answer after which a process is stuck, since it still gets its share of connections. Counted in
- * looks, not in time: a supervisor that was frozen together with its machine must not take all processes for stuck
- * when it wakes.
+ * Number of health checks without an answer after which a process counts as stuck. It still gets its share of
+ * connections. Checks are counted, not time: a supervisor that was frozen together with its machine must not take all
+ * processes for stuck when it resumes.
  */
 const STUCK_LOOKS = 30;
-/** The same of a process that does not listen yet: it may have a machine under load to load its code on. */
+/** The same for a process that does not listen yet: it may have to load its code on a machine under load. */
 const STUCK_START_LOOKS = 120;
-/** Number of processes that have ended whose counts are kept apart before they are added up. */
+/** Number of ended processes whose counts are kept apart before they are added up. */
 const FORMER_APART = 16;
 
 export interface FleetOptions {
   /** Number of processes. */
   readonly count: number;
   readonly logger: Logger;
-  /** Hears whole lines of their output. */
+  /** Receives whole lines of the processes' output. */
   readonly onOutput: (lines: string) => void;
-  /** Between two looks at whether each of them answers; default 1 s. */
+  /** Interval of the health checks; default 1 s. */
   readonly watchEveryMs?: number;
-  /** Looks without an answer after which one that does not listen yet is stuck; default 120. */
+  /** Health checks without an answer after which a process that does not listen yet counts as stuck; default 120. */
   readonly startLooks?: number;
 }
 
@@ -59,10 +59,10 @@ export class Fleet {
   readonly #own = new Registry();
   readonly #metrics: SupervisorMetrics;
   #former: (readonly MetricSnapshot[])[] = [];
-  /** Deaths in a row of processes that had not settled. */
+  /** Number of processes in a row that ended soon after their start. */
   #failures = 0;
   #replacing: NodeJS.Timeout | undefined;
-  /** A process ended because its token refused the PIN: none is started before a SIGHUP. */
+  /** A process ended because its token refused the PIN: no process is started before a SIGHUP. */
   #mustNotStart = false;
   #isClosing = false;
   #restarting: Promise<void> | null = null;
@@ -72,16 +72,19 @@ export class Fleet {
 
   constructor(private readonly options: FleetOptions) {
     cluster.schedulingPolicy = cluster.SCHED_RR;
-    // Not as JSON, which has no infinity: a replica that never was in step would be told as one that is.
+    // Not JSON, which cannot represent infinity: a replica that never was in step would be reported as one that is.
     cluster.setupPrimary({ silent: true, serialization: 'advanced' });
     this.#metrics = createSupervisorMetrics(this.#own, options.count, () => this.#listening().length);
   }
 
-  /** Resolves with where they listen. Rejects, with all of them ended, when one ends before: it has said why. */
+  /**
+   * Resolves with the address they listen on. Rejects if a process ends before it listens, once all have ended; the
+   * process has logged the reason.
+   */
   async start(): Promise<{ readonly address: string; readonly port: number }> {
     const everyMs = this.options.watchEveryMs ?? WATCH_EVERY_MS;
     this.#watch = setInterval(() => this.#findStuck(everyMs), everyMs).unref();
-    // One alone at first: a token counts each wrong PIN.
+    // Start a single process first, because a token counts each wrong PIN.
     const members = [this.#fork()];
     const isFirstWell = (await members[0]?.started) === true;
     while (isFirstWell && members.length < this.options.count) members.push(this.#fork());
@@ -93,12 +96,12 @@ export class Fleet {
       throw new Error('a process ended at its start', { cause });
     }
     this.#hasStarted = true;
-    // One that was lost while the others were started.
+    // A process may have ended while the others were started.
     this.#replace();
     return members[0]?.address ?? { address: '', port: 0 };
   }
 
-  /** Replaces all processes in turn, each by one that listens before the old one stops. Never rejects. */
+  /** Replaces all processes one by one; each new process listens before the old one stops. Never rejects. */
   async restart(): Promise<void> {
     this.#isRestartWanted = true;
     this.#restarting ??= this.#restartWhileWanted().finally(() => {
@@ -114,7 +117,7 @@ export class Fleet {
     await Promise.all([...this.#members].map((member) => member.close(CLOSE_MS)));
   }
 
-  /** Ready, and serving, while at least one process listens, and each that does is. */
+  /** Ready, and serving, while at least one process listens and every process that listens is ready, or serving. */
   async readiness(): Promise<Readiness> {
     const told = await Promise.all(this.#listening().map((member) => member.ask('readiness', ANSWER_MS)));
     const ready = told.filter((one) => one !== null);
@@ -133,7 +136,7 @@ export class Fleet {
     };
   }
 
-  /** Prometheus text, of all of them together. */
+  /** Prometheus text of all processes together. */
   async metrics(): Promise<string> {
     const members = [...this.#members].filter(({ state }) => state !== 'starting');
     await Promise.all(members.map((member) => member.readMetrics(ANSWER_MS)));
@@ -179,7 +182,7 @@ export class Fleet {
     this.#replace();
   }
 
-  /** One at a time, further apart the more of them have ended at once. */
+  /** Replaces one process at a time; the more of them have ended in a row, the longer the pause. */
   #replace(): void {
     if (this.#isClosing || this.#mustNotStart || this.#replacing !== undefined || !this.#hasStarted) return;
     const working = [...this.#members].filter(({ state }) => state !== 'closing');
@@ -206,7 +209,7 @@ export class Fleet {
     if (this.#former.length < FORMER_APART) return;
     const gathered = this.#former.slice();
     void addUpFormer(gathered).then((sum) => {
-      // Others may have ended meanwhile; a second gathering of the same ones changes nothing.
+      // More processes may have ended meanwhile; a second sum of the same ones changes nothing.
       if (this.#former[0] === gathered[0]) this.#former = [sum, ...this.#former.slice(gathered.length)];
     });
   }
@@ -216,11 +219,11 @@ export class Fleet {
       this.#isRestartWanted = false;
       this.#mustNotStart = false;
       for (const old of this.#listening()) {
-        // One that died meanwhile is replaced anyway.
+        // A process that ended meanwhile is replaced anyway.
         if (old.state !== 'listening') continue;
         const next = this.#fork();
         if (!(await next.started) || !(await this.#isAsReady(next, old))) {
-          // What was configured since is of no use: those at work go on.
+          // A process cannot start with the new configuration, so the present processes go on.
           this.options.logger.error({ processId: old.pid }, 'process.not_replaced');
           await next.close(CLOSE_MS);
           break;
@@ -232,7 +235,10 @@ export class Fleet {
     this.#replace();
   }
 
-  /** Whether it decides, or the other one does not either: what keeps both from it would keep the restart waiting. */
+  /**
+   * Whether `next` decides, or `old` does not decide either. Otherwise a fault that affects both would block the
+   * restart.
+   */
   async #isAsReady(next: MemberProcess, old: MemberProcess): Promise<boolean> {
     for (let looks = 0; looks < READY_LOOKS && next.state === 'listening'; looks++) {
       const [found, before] = await Promise.all(
@@ -253,7 +259,7 @@ export class Fleet {
       member.silentLooks += 1;
       void member.ask('ping', looks * everyMs);
       if (member.silentLooks <= looks) continue;
-      // It takes some looks until it is gone.
+      // Report it once; it takes some more checks until the process is gone.
       if (member.silentLooks === looks + 1)
         this.options.logger.error({ processId: member.pid }, 'process.stuck');
       member.worker.process.kill('SIGKILL');
@@ -261,7 +267,7 @@ export class Fleet {
   }
 }
 
-/** The rest of a line that has not ended when the stream does is a line too. */
+/** Forwards whole lines. The unfinished last line of a stream that ends counts as a line. */
 const forwardLines = (stream: NodeJS.ReadableStream | null, onOutput: (lines: string) => void): void => {
   let rest = '';
   stream?.setEncoding('utf8');

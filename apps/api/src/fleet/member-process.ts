@@ -1,4 +1,4 @@
-/** A process of the fleet as the supervisor knows it: whether it listens, what it answers, what it counted last. */
+/** A process of the fleet as seen by the supervisor: whether it listens, its answers, and its latest counts. */
 import type { Worker } from 'node:cluster';
 import { withinMs } from '@svc/service';
 import {
@@ -9,25 +9,25 @@ import {
   type QuestionKind,
 } from './messages.ts';
 
-/** One that does not answer is told to end all the same. */
+/** A process that does not answer is told to end all the same. */
 const ASK_MS = 1_000;
 
-/** `starting` until it listens; `closing` from the moment it was told to end. */
+/** `starting` until the process listens; `closing` from the moment it was told to end. */
 export type MemberState = 'starting' | 'listening' | 'closing' | 'ended';
 
 export class MemberProcess {
   state: MemberState = 'starting';
-  /** Monotonic; null: it does not listen yet. */
+  /** Monotonic; null: the process does not listen yet. */
   listeningSinceMs: number | null = null;
-  /** It was told to end. */
+  /** True: the process was told to end. */
   wasTold = false;
-  /** Looks of the supervisor since it was last heard of. */
+  /** Number of the supervisor's health checks since the process last answered. */
   silentLooks = 0;
   metrics: readonly MetricSnapshot[] = [];
   address: { readonly address: string; readonly port: number } | null = null;
-  /** True: it listens. False: it has ended before. */
+  /** True: the process listens. False: it ended before that. */
   readonly started: Promise<boolean>;
-  /** Its output has been read to its end as well. */
+  /** Resolves when the process has ended and all its output has been read. */
   readonly ended: Promise<void>;
   readonly #waiting = new Map<number, (value: Answers[QuestionKind]) => void>();
   #questions = 0;
@@ -41,7 +41,7 @@ export class MemberProcess {
     worker.on('message', (message: unknown) => {
       if (isMemberMessage(message)) this.#hear(message);
     });
-    // A message to one that has just gone.
+    // A message to a process that has just ended fails.
     worker.on('error', () => {});
     worker.once('exit', () => {
       this.state = 'ended';
@@ -83,25 +83,25 @@ export class MemberProcess {
     });
   }
 
-  /** Its counts now or, where it does not answer in time, those of the last time. */
+  /** The process's counts, or the last known ones if it does not answer in time. */
   async readMetrics(ms: number): Promise<readonly MetricSnapshot[]> {
     const metrics = await this.ask('metrics', ms);
     if (metrics !== null) this.metrics = metrics;
     return this.metrics;
   }
 
-  /** As `close`; it knows that another one has taken its place, and that it has time. */
+  /** Like `close`, but tells the process that another one has taken its place, so that it has longer to finish. */
   async handOver(ms: number): Promise<void> {
     await this.ask('handOver', ASK_MS);
     await this.close(ms);
   }
 
   /**
-   * It finishes what is under way, and is cut off where that takes longer than `ms`. One that is closing already, with more time
-   * as another has taken its place, has no more than at a stop from now on.
+   * Lets the process finish what is under way, and kills it after `ms`. A process that is already closing with the
+   * longer time of a hand-over has only the time of a stop from now on.
    */
   async close(ms: number): Promise<void> {
-    // A second signal would end it at once.
+    // A second signal would end the process at once.
     if (this.wasTold) void this.ask('hurry', ASK_MS);
     else this.worker.process.kill('SIGTERM');
     this.wasTold = true;

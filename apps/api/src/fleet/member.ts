@@ -1,4 +1,6 @@
-/** One of several API processes behind one port (fleet.ts): what it is asked on the admin port its supervisor asks it. */
+/**
+ * One of several API processes behind one port (fleet.ts). Its supervisor asks it what an admin port would be asked.
+ */
 import type { AdminDeps, AdminService } from '@svc/process';
 import type { Registry } from 'prom-client';
 import {
@@ -12,14 +14,14 @@ import {
 
 const tell = (message: MemberMessage): Promise<void> =>
   new Promise((resolve) => {
-    // The channel is gone where the supervisor is; the process ends then.
+    // The channel is gone if the supervisor has ended; then this process ends too.
     if (process.connected) process.send?.(message, undefined, {}, () => resolve());
     else resolve();
   });
 
 /**
- * Answers the supervisor from the first moment, so that a process that hangs in its start is found. `isHandedOver`:
- * another one has taken its place. `hurry`: aborted when all are to end meanwhile.
+ * Answers the supervisor from the first moment, so that a process that hangs during its start is found. `isHandedOver`:
+ * another process has taken this one's place. `hurry`: aborted when the supervisor has to end during a hand-over.
  */
 export const answerSupervisor = (): { isHandedOver(): boolean; readonly hurry: AbortSignal } => {
   let isHandedOver = false;
@@ -33,13 +35,13 @@ export const answerSupervisor = (): { isHandedOver(): boolean; readonly hurry: A
   return { isHandedOver: () => isHandedOver, hurry: hurrying.signal };
 };
 
-/** Questions that are answered before the process listens, too. */
+/** Questions that are also answered before the process listens. */
 const AT_ANY_TIME: ReadonlySet<QuestionKind> = new Set(['ping', 'handOver', 'hurry']);
 
 const toldMetrics = async (registry: Registry): Promise<readonly MetricSnapshot[]> =>
   (await registry.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[];
 
-/** In the place of an admin port of its own, beside `answerSupervisor`. Closing it tells the last counts. */
+/** Replaces the admin port of a single process, beside `answerSupervisor`. Closing it sends the last counts. */
 export const createMemberAdmin = ({ registry, readiness, logger }: AdminDeps<Registry>): AdminService => {
   const answers: { readonly [A in QuestionKind]: (() => Promise<Answers[A]>) | null } = {
     ping: null,
@@ -71,6 +73,6 @@ export const createMemberAdmin = ({ registry, readiness, logger }: AdminDeps<Reg
   };
 };
 
-/** Called once it listens. */
+/** Tells the supervisor that this process listens. */
 export const tellListening = ({ address, port }: { readonly address: string; readonly port: number }) =>
   tell({ tell: 'listening', address, port });

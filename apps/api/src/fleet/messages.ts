@@ -1,15 +1,19 @@
-/** What the supervisor and its processes say to each other over the channel that node:cluster opens, as structured clones. */
+/** Messages between the supervisor and its processes over the channel of node:cluster, as structured clones. */
 import type { Readiness } from '@svc/process';
 import type { MetricObject, MetricValue } from 'prom-client';
 
-/** A metric with its values, as a registry tells it and the aggregation of prom-client takes it. */
+/** A metric with its values, as a registry exports it and the aggregation of prom-client accepts it. */
 export interface MetricSnapshot extends MetricObject {
   values: MetricValue<string>[];
 }
 
 /**
- * What a process is asked. Answered with nothing: `ping`; `handOver`, by which it hears that another process has taken its
- * place, and that it has longer than at a stop to finish what is under way; and `hurry`, that it has no longer any more.
+ * Questions to a process, with the type of the answer. These have an empty answer:
+ *
+ * - `ping`;
+ * - `handOver`: another process has taken this one's place, and there is more time than at a stop to finish what is
+ *   under way;
+ * - `hurry`: the extra time of a hand-over is over.
  */
 export interface Answers {
   readonly ping: null;
@@ -26,7 +30,7 @@ export interface Question {
   readonly id: number;
 }
 
-/** `listening`: it takes requests from now on. `last`: its counts, as it ends. */
+/** `listening`: the process takes requests from now on. `last`: its final counts. */
 export type MemberMessage =
   | { readonly tell: 'answer'; readonly id: number; readonly value: Answers[QuestionKind] }
   | { readonly tell: 'listening'; readonly address: string; readonly port: number }

@@ -1,4 +1,4 @@
-/** The supervisor of several API processes: their port, one admin port, their output, and the signals. */
+/** The supervisor of several API processes: it owns the port, the admin port, their output and the signals. */
 import {
   ConfigurationError,
   closeOnSignal,
@@ -23,9 +23,9 @@ export const runFleet = async (env: NodeJS.ProcessEnv): Promise<void> => {
   endOnCrash(logger);
   const fleet = new Fleet({
     count: config.processes,
-    // Without a process of its own: its lines are about others.
+    // Without a process id of its own: its lines are about other processes.
     logger: createLogger(logLevelOf(env), output),
-    // They have been gathered already, and one of them may be a revocation.
+    // The processes have gathered these lines already, and one of them may be a revocation.
     onOutput: (lines) => {
       output.write(lines);
       output.flush();

@@ -1,9 +1,9 @@
-/** What the supervisor of several API processes counts itself. */
+/** Metrics of the supervisor itself. */
 import { createLostLinesMetric } from '@svc/process';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export interface SupervisorMetrics {
-  /** A process ended without having been told to. */
+  /** A process ended that was not told to. */
   onDeath(): void;
 }
 

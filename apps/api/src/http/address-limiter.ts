@@ -1,7 +1,7 @@
 /**
- * Counts by client address. One client may hold enough addresses to fill any table of them, so a new address that
- * finds it full is counted with the network around it, and with the next wider one where that table is full too: a
- * flood from some networks takes nothing from an address of another.
+ * Counts by client address. One client may hold enough addresses to fill any table of them. So a new address that finds
+ * the table full is counted with the network around it, and with the next wider network where that table is full too. A
+ * flood from some networks therefore takes nothing from an address of another.
  */
 import { limiterKeyOf, NETWORK_WIDTHS } from './client-ip.ts';
 import { type Allowance, RateLimiter } from './rate-limiter.ts';

@@ -1,11 +1,12 @@
 /**
  * An adaptive limit of concurrent verifications. A service that admits more than it can do answers everything late:
- * callers give up, the work for them is wasted, and it stays so after the load has gone. Requests above the limit are
- * refused at once, before any work is done for them.
+ * callers give up, the work for them is wasted, and this continues after the load has gone. Requests above the limit
+ * are refused at once, before any work is done for them.
  *
  * - Latency. If even the quickest answer is slow with few requests under way, the cause is a disk and not a queue, and
- *   admitting less would not help: the acceptable latency is raised instead.
- * - Increase. While answers take half of the acceptable time and the limit is in use, it grows by a quarter per round.
+ *   admitting less would not help. In this case the acceptable latency is raised instead.
+ * - Increase. While answers take at most half of the acceptable time and the limit is in use, it grows by a quarter per
+ *   round.
  * - Decrease. When answers are late, the limit is cut to throughput × acceptable latency (Little's law). Throughput is
  *   the best rate of the last seconds, or the best sustained rate of the last minute. Neither alone is enough: at half
  *   load the recent rate shows the demand and not the capacity, and after a standstill it shows how a backlog was
@@ -17,43 +18,50 @@
  *   few answers are late, and at once when next to nothing has been refused for a second.
  * - Start. A service that was idle, or has just started, has no open connections and no compiled code, so its capacity
  *   is unknown. Once many requests are under way, those of the first one and a half seconds are not evidence.
- * - Fairness of the evidence. Time that a caller controls is not learned from, or any caller could lower the limit for
- *   all: slow bodies, batches (many answers one after another) and waits for hosts of others. What is refused without a
- *   decision is quick and counts for nothing, or any caller could raise the limit. The quickest answer is learned from
- *   stored decisions only.
+ * - Fairness of the evidence. Time that a caller controls is ignored; otherwise any caller could lower the limit for
+ *   all. This covers slow bodies, batches (many answers one after another) and waits for hosts of third parties.
+ *   Requests that are refused without a decision are quick and are ignored too; otherwise any caller could raise the
+ *   limit. The quickest answer is learned from stored decisions only.
  */
 import type { Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';
 import { WindowedExtremum, WindowedRate, WindowedShare } from './windowed.ts';
 
-/** Below the 400 ms that a decision waits for its turn at a connection, far above an answer of a service that keeps up. */
+/**
+ * Less than the 400 ms that a decision waits for its turn at a connection, far more than an answer of a service that
+ * keeps up takes.
+ */
 const LATE_MS = 300;
-/** Twice the quickest answer of the last seconds, but never so much that answers would miss their deadline. */
+/**
+ * The acceptable latency is twice the quickest answer of the last seconds, but at most this, so that answers meet their
+ * deadline.
+ */
 const LATEST_MS = 900;
 const QUICKEST_WINDOW_MS = 3_000;
 /** How long the quickest answer stays valid while requests are being refused. */
 const QUICKEST_COUNTS_MS = 12_000;
 const BEST_RATE_WINDOW_MS = 5_000;
-/** A rate over this time counts as sustained, and the best of them is remembered for `BEST_SUSTAINED_WINDOW_MS`. */
+/** A rate over this time counts as sustained. The best sustained rate is remembered for `BEST_SUSTAINED_WINDOW_MS`. */
 const SUSTAINED_WINDOW_MS = 1_500;
 const BEST_SUSTAINED_WINDOW_MS = 60_000;
 const RATE_WINDOW_MS = 250;
-/** A running window counts once it is this long; shorter ones show how answers come in batches. */
+/** A window that has not ended counts once it is this long; shorter ones show how answers come in batches. */
 const MIN_RATE_WINDOW_MS = 150;
-/** A late answer to a request from within this time after a cut means that the cut was not deep enough. */
+/** If a request that was admitted within this time after a cut is answered late, the cut was not deep enough. */
 const CUT_SHOWS_MS = 1_000;
-/** What the cut factor is multiplied by then. */
+/** Multiplies the cut factor when a cut was not deep enough. */
 const CUT_FACTOR_DECREASE = 0.6;
 const MIN_CUT_FACTOR = 0.15;
-/** What the cut factor is multiplied by with each window in which few were late. Small: small batches cost nearly as much. */
-const RECOVERY = 1.02;
 /**
- * The same below `QUICK_RECOVERY_BELOW`, where no answer was late: one standstill of a second causes several cuts.
+ * Multiplies the cut factor with each window in which few answers were late. Small, since small batches cost nearly as
+ * much.
  */
+const RECOVERY = 1.02;
+/** The same below `QUICK_RECOVERY_BELOW` when no answer was late: one standstill of a second causes several cuts. */
 const QUICK_RECOVERY = 1.1;
 const QUICK_RECOVERY_BELOW = 0.5;
 const FEW_SHARE = 0.1;
-/** Share of late answers above which there is a queue, and not one commit that is held up. */
+/** Share of late answers above which a queue is assumed, and not one commit that is held up. */
 const QUEUE_SHARE = 0.5;
 /**
  * An overload is over after `CALM_WINDOWS` windows in each of which fewer than one request in `CALM_SHARE` was
@@ -61,33 +69,35 @@ const QUEUE_SHARE = 0.5;
  */
 const CALM_WINDOWS = 4;
 const CALM_SHARE = 20;
-/** Few enough to be answered in good time by a service that makes 60 decisions a second. */
+/** Few enough to be answered in time by a service that makes 60 decisions a second. */
 const MIN_LIMIT = 16;
 const MAX_LIMIT = 2_048;
 /**
- * Share of the limit that orgs divide equally among themselves; all newcomers together count as one org. An org that
- * has its part gets none of the remaining places, which are for those with less, so that no flood excludes all others.
+ * Share of the limit that orgs divide equally among themselves; all newcomers together count as one org. The remaining
+ * places are for orgs that have less than their part, so that no flood excludes all others.
  */
 const SHARE = 0.75;
 /**
- * Bursts within this time of each other are one crowd: as long as the best rate is remembered, so that a flood in
- * bursts is recognised. `SETTLES_MS`: how long a new crowd is no evidence.
+ * Bursts within this time of each other are one crowd. As long as the best rate is remembered, so that a flood in
+ * bursts is recognised. `SETTLES_MS`: time in which a new crowd is no evidence.
  */
 const SAME_CROWD_MS = 5_000;
 const SETTLES_MS = 1_500;
-/** Refusals this close to each other are of one overload. */
+/** Refusals within this time of each other belong to one overload. */
 const CALM_MS = 5_000;
 const MAX_RETRY_AFTER_SECONDS = 8;
 
-/** What there is to learn from a request that is over. */
+/** What can be learned from a request that has ended. */
 export interface Leaving {
-  /** Number of decisions that were made for it: 0 where the service failed, or refused it. */
+  /** Number of decisions that were made for the request: 0 if the service failed or refused it. */
   readonly decisions: number;
-  /** How long it took says something about this service. */
+  /** True: its duration says something about this service. */
   readonly isSample: boolean;
-  /** It stored a decision: what is refused, repeated or only tried says nothing of how quick that can be. */
+  /**
+   * True: it stored a decision. Refused, repeated and dry-run requests do not show how quick a stored decision can be.
+   */
   readonly hasStored: boolean;
-  /** When all of it had been received; before that its sender is waited for. */
+  /** Time at which the whole request had been received; until then the service waits for its sender. */
   readonly receivedAtMs: number;
 }
 
@@ -112,7 +122,7 @@ export class Admission {
   readonly #sustainedRate = new WindowedRate(SUSTAINED_WINDOW_MS, BEST_SUSTAINED_WINDOW_MS);
   readonly #late = new WindowedShare();
   #cutAtMs = Number.NEGATIVE_INFINITY;
-  /** Share of what the best rate allows that the limit is cut to. */
+  /** The limit is cut to this share of what the best rate allows. */
   #cutFactor = 1;
   #refused = 0;
   #calmWindows = 0;
@@ -125,7 +135,10 @@ export class Admission {
     return Math.floor(this.#limit);
   }
 
-  /** Answers how to leave, which is done once, with the present. Throws 503. Times are monotonic, in milliseconds. */
+  /**
+   * Admits a request, or throws 503. Returns the function to call once, with the present time, when the request has
+   * ended. Times are monotonic, in milliseconds.
+   */
   enter({ crowd, org }: Tenant, nowMs: number): (nowMs: number, leaving?: Leaving) => void {
     const share = crowd === 'tenants' ? org : crowd;
     const ofShare = this.#byShare.get(share) ?? 0;
@@ -158,7 +171,7 @@ export class Admission {
     this.#noteLatency(sample, isSettled);
     const lateMs = this.#lateMs(leftAtMs);
     const isLate = leftAtMs - beganAtMs > lateMs;
-    // What came in before the last cut is late by what was taken in before it.
+    // A request from before the last cut is late because of others that were admitted before it.
     const isEvidence = isSettled && beganAtMs >= this.#cutAtMs;
     if (isEvidence) this.#late.add(isLate);
     if (!isLate) this.#grow(sample, lateMs);
@@ -169,7 +182,7 @@ export class Admission {
     if (!hasStored) return;
     const tookMs = leftAtMs - beganAtMs;
     if (place <= MIN_LIMIT) {
-      // A request's own time is what it took less the time that those before it need at the present rate.
+      // The request's own time is its duration less the time that the requests before it need at the present rate.
       const perMs = isSettled ? this.#rate.best(leftAtMs) : 0;
       const ownMs = perMs === 0 ? tookMs : Math.max(0, tookMs - (place - 1) / perMs);
       this.#quickestMs.add(ownMs, leftAtMs);
@@ -186,7 +199,7 @@ export class Admission {
     const isStillLate = beganAtMs < this.#cutAtMs + CUT_SHOWS_MS;
     if (isStillLate) this.#cutFactor = Math.max(MIN_CUT_FACTOR, this.#cutFactor * CUT_FACTOR_DECREASE);
     const limit = Math.max(MIN_LIMIT, this.#answeredIn(lateMs * this.#cutFactor, leftAtMs));
-    // Would be admitted under the new limit too: one isolated delay, not a queue.
+    // The new limit would admit this request too: one isolated delay, not a queue.
     if (place <= limit && !isStillLate) return;
     this.#cutAtMs = leftAtMs;
     this.#late.clear();
@@ -194,7 +207,7 @@ export class Admission {
   }
 
   #lateMs(nowMs: number): number {
-    // During overload an old slow sample must not raise the acceptable latency, or the queue would persist.
+    // During overload an old slow sample must not raise the acceptable latency, because the queue would persist.
     const isKnown = this.#refusedAtMs < nowMs - CALM_MS || nowMs - this.#quickestAtMs < QUICKEST_COUNTS_MS;
     return isKnown ? Math.min(LATEST_MS, Math.max(LATE_MS, 2 * this.#quickestMs.at(nowMs))) : LATE_MS;
   }
@@ -211,7 +224,7 @@ export class Admission {
     this.#calmWindows = this.#refused * CALM_SHARE < answered ? this.#calmWindows + 1 : 0;
     this.#refused = 0;
     this.#recover();
-    // A cut that was made before the best rate was known is taken back.
+    // Takes back a cut that was made before the best rate was known.
     this.#limit = Math.min(
       MAX_LIMIT,
       Math.max(this.#limit, this.#answeredIn(LATE_MS * this.#cutFactor, nowMs)),

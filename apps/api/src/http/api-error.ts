@@ -1,13 +1,13 @@
 /**
  * The one error that reaches a caller (interface §Errors). `message` is public; `detail` and `cause` are for the log.
- * Anything else thrown inside the frame is a bug and is answered INTERNAL without a word of what it was.
+ * Anything else that is thrown inside the frame is a bug and is answered INTERNAL without details.
  */
 import { ERROR_STATUS, type ErrorCode } from '@svc/contract';
 
 export interface ApiErrorOptions {
   readonly detail?: string;
   readonly cause?: unknown;
-  /** Whole seconds; SERVICE_UNAVAILABLE without it says 1. */
+  /** Whole seconds; default for SERVICE_UNAVAILABLE: 1. */
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,6 @@
 /**
- * What Node reports about a connection before there is a request: bytes that are not HTTP, headers too large, time
- * run out. These too are answered with an Error body and a request id, and then the connection is closed.
+ * Errors of a connection that Node reports before there is a request: bytes that are not HTTP, headers too large, a
+ * time-out. They are answered with an Error body and a request id too, and then the connection is closed.
  */
 import type { Socket } from 'node:net';
 import type { ExchangeSettings } from './exchange.ts';

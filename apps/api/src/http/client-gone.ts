@@ -1,4 +1,4 @@
-/** The connection ended before the request did. There is nobody left to answer. */
+/** The client closed the connection before the request ended, so no answer can be sent. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }

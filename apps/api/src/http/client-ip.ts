@@ -1,6 +1,6 @@
 /**
- * The client's address, as limits use it. `X-Forwarded-For` is believed only as far as the configured number of proxies
- * reaches, counted from our side; what lies beyond was written by the client.
+ * The client's address, as limits use it. `X-Forwarded-For` is trusted only for the configured number of proxies,
+ * counted from our side; the client may have written the entries beyond.
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4, isIPv6, type Socket } from 'node:net';
@@ -24,8 +24,8 @@ const withoutMapping = (ip: string): string => {
 };
 
 /**
- * Whom a call was made for. The console calls for its customers and forwards their addresses in `x-svc-client-ip`
- * (interface §POST /orgs/self-serve); from any other caller the header is not believed.
+ * The address of the customer for whom a call is made. The console forwards its customers' addresses in
+ * `x-svc-client-ip` (interface §POST /orgs/self-serve); the header of any other caller is ignored.
  */
 export const customerIpOf = (caller: Caller | null, request: IncomingMessage, clientIp: string): string => {
   if (caller?.class !== 'provision') return clientIp;
@@ -33,12 +33,12 @@ export const customerIpOf = (caller: Caller | null, request: IncomingMessage, cl
   return isIP(forwarded) === 0 ? clientIp : forwarded;
 };
 
-/** How many networks an address is counted under, from its own to the widest. */
+/** Number of networks that an address is counted under, from its own to the widest. */
 export const NETWORK_WIDTHS = 3;
 
 /**
- * What one client is counted under: an IPv4 address, or the /64 that one IPv6 subscriber holds. Of `width` 1 and 2 the
- * networks around it: /24 and /16, or /48 and /32.
+ * The key that a client is counted under: an IPv4 address, or the /64 that one IPv6 subscriber holds. With `width` 1
+ * and 2, the networks around it: /24 and /16, or /48 and /32.
  */
 export const limiterKeyOf = (ip: string, width = 0): string => {
   if (isIPv6(ip)) return `${prefixOf(ip, 4 - width)}::/${64 - 16 * width}`;
@@ -60,7 +60,7 @@ const prefixOf = (ip: string, groups: number): string => {
     .join(':');
 };
 
-/** The 16-bit groups of a stretch of an IPv6 address; a dotted tail counts as two. */
+/** The 16-bit groups of a part of an IPv6 address; a dotted tail counts as two. */
 const groupsOf = (text: string): number[] =>
   text === ''
     ? []

@@ -1,6 +1,6 @@
 /**
- * The open connections of a server and what each is doing, so that a shutdown loses no request: connections without
- * one may be closed, those with one are waited for. Bounds the connections of one address.
+ * The open connections of a server and whether each has a request, so that a shutdown loses no request: connections
+ * without a request may be closed, the others are waited for. Also limits the connections of one address.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -16,7 +16,7 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>();
   readonly #perAddress = new Tally();
 
-  /** More connections than `maxPerAddress` from one address are closed as they come; null: there is no such bound. */
+  /** `maxPerAddress`: further connections from one address are closed at once; null: no such limit. */
   constructor(server: Server, maxPerAddress: number | null, onRefused: () => void) {
     server.on('connection', (socket) => {
       const address = limiterKeyOf(socketAddressOf(socket));
@@ -48,8 +48,8 @@ export class Connections {
   }
 
   /**
-   * Whether a 400 may be written on the connection: not while an answer is half sent, nor after an answer whose
-   * request is still being received.
+   * Whether a 400 may be written on the connection: not while an answer is half sent, nor after an answer whose request
+   * is still being received.
    */
   canRefuse(socket: Socket): boolean {
     const last = this.#open.get(socket)?.last ?? null;
@@ -62,7 +62,7 @@ export class Connections {
     for (const [socket, { requestsInFlight }] of this.#open) if (requestsInFlight === 0) socket.destroy();
   }
 
-  /** Cuts what is left; returns how many there were. */
+  /** Cuts the remaining connections and returns their number. */
   closeAll(): number {
     const count = this.#open.size;
     for (const socket of this.#open.keys()) socket.destroy();

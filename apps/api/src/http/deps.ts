@@ -1,4 +1,4 @@
-/** What the HTTP frame needs from whoever composes the process. */
+/** What the HTTP frame needs from the code that composes the process. */
 import type { Feature } from '@svc/contract';
 import { type Clock, VERIFY_DEADLINE_MS } from '@svc/service';
 import type { Logger } from 'pino';
@@ -12,22 +12,27 @@ import { RATE_LIMITS, type RateLimits } from './rate-limits.ts';
 export interface HttpLimits extends RateLimits {
   readonly maxBodyBytes: number;
   readonly maxConnections: number;
-  /** How many of them one client address may have. */
+  /** Maximum number of connections of one client address. */
   readonly connectionsPerAddress: number;
   /** Milliseconds from the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
   /** Milliseconds from the first byte of a request to the end of its body. */
   readonly requestTimeoutMs: number;
   readonly timeoutCheckMs: number;
-  /** Milliseconds from the headers of a verification to its answer. A later answer is refused. */
+  /**
+   * Milliseconds from the headers of a verification to its answer. Instead of a later answer the caller gets an error.
+   */
   readonly verifyDeadlineMs: number;
-  /** Longer than the 60 s for which load balancers commonly keep a connection, so that they close it first. */
+  /**
+   * Longer than the 60 s for which load balancers commonly keep a connection, so that the load balancer closes it
+   * first.
+   */
   readonly keepAliveTimeoutMs: number;
-  /** How long a client may take nothing of a streamed answer before it is cut. */
+  /** Milliseconds for which a client may read nothing of a streamed answer before its connection is cut. */
   readonly stalledClientMs: number;
-  /** While shutting down: how long idle connections are kept for a request that may be on its way. */
+  /** While shutting down: milliseconds for which idle connections are kept for a request that may be on its way. */
   readonly idleGraceMs: number;
-  /** While shutting down: when connections still busy are cut. */
+  /** While shutting down: milliseconds after which connections that are still busy are cut. */
   readonly shutdownDeadlineMs: number;
 }
 
@@ -53,7 +58,7 @@ export interface HttpDeps {
   readonly authenticate: Authenticate;
   readonly handlers: Handlers;
   readonly pages: readonly StaticPage[];
-  /** What browsers are told of an error in where they ask for a page (`loadErrorPage`). */
+  /** Template of the page that shows an error to a browser that asked for a page (`loadErrorPage`). */
   readonly errorPage: string;
   /** The optional features that this deployment offers. */
   readonly features: ReadonlySet<Feature>;
@@ -63,6 +68,6 @@ export interface HttpDeps {
   /** Host that serves status lists at the bare path, or null. */
   readonly statusHost: string | null;
   readonly trustProxyHops: number;
-  /** Errors of the inner layers that have a public meaning. Null: not known, answered INTERNAL. */
+  /** Maps errors of the inner layers that have a public meaning. Null: unknown error, answered INTERNAL. */
   readonly toApiError: (error: unknown) => ApiError | null;
 }

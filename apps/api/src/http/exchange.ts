@@ -1,6 +1,6 @@
 /**
- * One request and its answer, from the first byte to the log line. Everything that answers goes through `send`, so
- * request id, security headers and limits are on every answer, whichever way it was routed.
+ * One request and its answer, from the first byte to the log line. Every answer goes through `send`, so that it has the
+ * request id, security headers and limits, however it was routed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from './caller.ts';
@@ -17,31 +17,31 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A body that is made while it is sent, part by part. */
+/** A body that is produced while it is sent, part by part. */
 export interface StreamedAnswer extends Omit<Answer, 'body'> {
   readonly stream: AsyncIterable<string | Uint8Array>;
-  /** How long it may take as a whole, from its first part on; the client is cut then. As long as it likes unless given. */
+  /** Milliseconds that the whole body may take, from its first part on; then the client is cut. No limit by default. */
   readonly streamMs?: number | undefined;
 }
 
-/** What every exchange of one service shares. */
+/** What all exchanges of one service share. */
 export interface ExchangeSettings {
-  /** Where answers say that more is to be read; without a slash at its end. */
+  /** Base of the links in answers; without a trailing slash. */
   readonly publicBaseUrl: string;
   readonly securityHeaders: FlatHeaders;
   readonly trustProxyHops: number;
-  /** How long a client may take nothing of a streamed body. */
+  /** Milliseconds for which a client may read nothing of a streamed body. */
   readonly stalledClientMs: number;
-  /** True once the service is shutting down: connections are not kept. */
+  /** True once the service is shutting down: connections are then not kept alive. */
   isDraining(): boolean;
 }
 
-/** A decision, as the log has it. */
+/** A decision in the form of the log. */
 export interface LoggedDecision {
   readonly receiptId: string;
   readonly decision: string;
   readonly reason: string | null;
-  /** It is the stored answer to an earlier request. */
+  /** True: it is the stored answer to an earlier request. */
   readonly isRepeat: boolean;
 }
 
@@ -53,30 +53,33 @@ export class Exchange {
   readonly startedAtMs = performance.now();
   routeId: string = NO_ROUTE;
   caller: Caller | null = null;
-  /** When the answer is due, monotonic, whatever is waited for; null: each wait has a limit of its own. */
+  /** Time at which the answer is due, monotonic, whatever it waits for; null: each wait has its own limit. */
   answerByMs: number | null = null;
-  /** Null: it is not traced. */
+  /** Null: the request is not traced. */
   traceId: string | null = null;
-  /** Called once the work for the request has ended, whether anybody still waits for its answer or not. */
+  /** Called once the work for the request has ended, whether or not the client still waits for the answer. */
   leave: () => void = () => {};
-  /** When its body had been read; monotonic. */
+  /** Time at which the whole body had been read; monotonic. */
   receivedAtMs = this.startedAtMs;
-  /** Calls that it counts as; a batch of verifications is many. */
+  /** Number of calls that the request counts as; a batch of verifications counts as many. */
   calls = 1;
-  /** Number of decisions that were made for it, each dry run as one. */
+  /** Number of decisions that were made for the request; each dry run counts as one. */
   decisions = 0;
-  /** What it was answered, where that is one decision. */
+  /** The decision that was answered, if the request was for a single one. */
   decided: LoggedDecision | null = null;
-  /** Its work waited for a host of somebody else. */
+  /** True: its work waited for a host of a third party. */
   hasWaitedOnRemote = false;
-  /** Decoded. */
+  /** Decoded path parameters. */
   pathParams: Readonly<Record<string, unknown>> = {};
-  /** It came to the host of the status lists, where there are no pages. */
+  /** True: it came to the host of the status lists, which has no pages. */
   isOnStatusHost = false;
-  /** Set when the client waits for `100 Continue` before sending its body. */
+  /** True: the client waits for `100 Continue` before it sends its body. */
   expectsContinue = false;
   readonly #headers: string[];
-  /** Node writes headers in the encoding of a text that follows them at once; these are bytes already. */
+  /**
+   * True: the request id has bytes above 127. Node would write such headers in the encoding of a text body that follows
+   * them at once, so the body is then sent as bytes.
+   */
   readonly #bodyAsBytes: boolean;
   #clientIp: string | null = null;
   #allowance: Allowance | null = null;
@@ -98,7 +101,7 @@ export class Exchange {
     return this.#clientIp;
   }
 
-  /** The answer tells of the limit that has the least left, or else of the one that refuses. */
+  /** Records a limit for the answer, which shows the limit that refuses or else the one with the least left. */
   tellOf(allowance: Allowance): void {
     const isTighter = this.#allowance === null || allowance.remaining <= this.#allowance.remaining;
     if (isTighter || !allowance.allowed) this.#allowance = allowance;
@@ -112,7 +115,7 @@ export class Exchange {
     return gone.signal;
   }
 
-  /** Adds a header to whatever answer this exchange ends with. */
+  /** Adds a header to the answer of this exchange, whichever it is. */
   addHeader(name: string, value: string): void {
     this.#headers.push(name, value);
   }
@@ -120,7 +123,8 @@ export class Exchange {
   /** Sends the answer. The second answer to one request is a bug and is refused. */
   send(answer: Answer, securityHeaders: FlatHeaders = this.settings.securityHeaders): void {
     const { body } = answer;
-    // A 304 has no body, and what it leaves out stays as the client holds it; a 204 has none either (RFC 9110 §8.6).
+    // A 304 has no body, and headers that it leaves out remain as the client has stored them; a 204 has no body either
+    // (RFC 9110 §8.6).
     const length =
       answer.status === 304 || answer.status === 204
         ? []
@@ -130,9 +134,9 @@ export class Exchange {
   }
 
   /**
-   * Sends a body while it is made, no faster than the client takes it. Until its first part is there nothing is sent, so
-   * what fails before can still be answered. Rejects when making it fails; the answer is then not ended. When the
-   * client goes away or stops reading, no more of the body is made.
+   * Sends a body while it is produced, no faster than the client reads it. Nothing is sent before the first part is
+   * there, so an earlier failure can still be answered. Rejects when producing the body fails; the answer is then not
+   * ended. When the client disconnects or stops reading, no more of the body is produced.
    */
   async sendStream({ stream, streamMs, ...answer }: StreamedAnswer): Promise<void> {
     const { response, settings } = this;
@@ -168,7 +172,8 @@ export class Exchange {
     if (own['Cache-Control'] === undefined) headers.push('Cache-Control', 'no-store');
     if (contentType !== undefined) headers.push('Content-Type', contentType);
     if (this.settings.isDraining()) headers.push('Connection', 'close');
-    // Ends the connection when nothing of what is written goes out for so long: whoever does not read holds no memory.
+    // Closes the connection when the client reads nothing for so long, so that a client that does not read holds no
+    // memory.
     response.socket?.setTimeout(this.settings.stalledClientMs);
     response.writeHead(status, headers);
   }
@@ -184,7 +189,10 @@ const limitHeaders = (allowance: Allowance | null): readonly string[] => {
   ];
 };
 
-/** Resolves once the client has taken what was written; rejects when it is gone, or was cut because it took nothing. */
+/**
+ * Resolves once the client has read what was written; rejects when it has disconnected, or was cut because it read
+ * nothing.
+ */
 const drained = (response: ServerResponse): Promise<void> =>
   new Promise((resolve, reject) => {
     const settle = (outcome: () => void) => {

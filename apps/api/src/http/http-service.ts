@@ -1,4 +1,4 @@
-/** The API's listener: one exchange for each request. Time, sizes and connections are bounded. */
+/** The API's listener: one exchange for each request. Times, sizes and connections are limited. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Logger } from 'pino';
@@ -19,9 +19,9 @@ export interface HttpService {
   /** True from the first moment of a shutdown: not ready for new work. */
   isDraining(): boolean;
   /**
-   * Stops accepting, finishes what is in flight, closes. Resolves when no connection is left, at the latest at the
-   * deadline (ms; that of the limits unless given); the number of connections cut there is in the result. Once `hurry` is
-   * aborted, the deadline of the limits counts from then on.
+   * Stops accepting, finishes what is in flight, and closes. Resolves with the number of connections that were cut,
+   * when none is left, at the latest at the deadline (ms; default: that of the limits). Once `hurry` is aborted, the
+   * deadline of the limits counts from then on.
    */
   shutdown(deadlineMs?: number, hurry?: AbortSignal): Promise<{ readonly connectionsCut: number }>;
 }
@@ -52,20 +52,21 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: limits.timeoutCheckMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    // Checked in `begin`, so that this refusal looks like every other.
+    // `begin` checks it, so that this refusal has the form of every other.
     requireHostHeader: false,
     insecureHTTPParser: false,
   });
-  // Node drops what is beyond it, a second Host among them; the size of the head bounds them.
+  // Node drops headers beyond the count, and a second Host could be among them; the size of the head limits them
+  // instead.
   server.maxHeadersCount = 0;
   server.maxConnections = limits.maxConnections;
-  // Behind proxies all connections are theirs.
+  // Behind proxies all connections come from the proxies.
   const perAddress = deps.trustProxyHops === 0 ? limits.connectionsPerAddress : null;
   const connections = new Connections(server, perAddress, deps.metrics.connectionRefused);
 
   const begin = (request: IncomingMessage, response: ServerResponse): Exchange => {
     const exchange = new Exchange(request, response, settings);
-    // The address is read now, since a closed connection no longer has it.
+    // Reads the address now, since a closed connection no longer has it.
     void exchange.clientIp;
     connections.begin(request, response);
     deps.metrics.begin();
@@ -131,7 +132,9 @@ const findHostProblem = ({ rawHeaders, httpVersion }: IncomingMessage): string |
 const isStatusHost = (request: IncomingMessage, { statusHost }: HttpDeps): boolean =>
   statusHost !== null && request.headers.host?.toLowerCase() === statusHost;
 
-/** The status host serves status lists at the bare path, and beside them what is transparent (interface §Public). */
+/**
+ * The status host serves status lists at the bare path, and the transparency routes beside them (interface §Public).
+ */
 const onStatusHost = (target: string): string => {
   const path = pathOf(target);
   const query = target.includes('?') ? target.slice(target.indexOf('?')) : '';
@@ -163,8 +166,8 @@ const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): vo
 };
 
 /**
- * Connections that the system keeps for the server until it takes them, `net.core.somaxconn` at most. Beyond these it
- * drops or breaks them, and of Node's 511 a rush of new clients is more.
+ * Number of connections that the system queues until the server accepts them, `net.core.somaxconn` at most. It drops or
+ * resets connections beyond that, and a rush of new clients exceeds Node's default of 511.
  */
 const BACKLOG = 4_096;
 
@@ -181,13 +184,13 @@ interface ShutdownTimes {
   readonly idleGraceMs: number;
   readonly deadlineMs: number;
   readonly hurry: AbortSignal;
-  /** Deadline that counts from the moment in which `hurry` is aborted. */
+  /** Deadline that counts from the moment at which `hurry` is aborted. */
   readonly hurriedMs: number;
 }
 
 /**
- * http.Server.close() would cut idle connections at once, and with them a request already on its way. So only the
- * listening socket is closed first; idle connections are kept for a grace in which every answer says
+ * http.Server.close() would cut idle connections at once, and with them a request that is on its way. So only the
+ * listening socket is closed first. Idle connections are kept for a grace period, in which every answer says
  * `Connection: close`, and are closed after it.
  */
 const shutDown = (
@@ -207,7 +210,7 @@ const shutDown = (
     NetServer.prototype.close.call(server, () => {
       for (const timer of timers) clearTimeout(timer);
       hurry.removeEventListener('abort', onHurry);
-      // Stops the server's own timer as well.
+      // This stops the server's own timer as well.
       server.close(() => resolve({ connectionsCut }));
     });
   });

@@ -1,6 +1,7 @@
 /**
- * How many requests of one subject, and of one org, may be under way at once. Requests beyond
- * that are refused at once, so a flood cannot fill the lines in which others wait. An org has room beside one of its members.
+ * Limits how many requests of one subject, and of one org, may be under way at once. Further requests are refused at
+ * once, so that a flood cannot fill the queues in which others wait. An org may have more under way than one of its
+ * members.
  */
 import { Tally, type Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';
@@ -18,7 +19,7 @@ export class InFlight {
 
   constructor(private readonly limits: InFlightLimits) {}
 
-  /** Answers how to leave, which is done once. Throws 429. */
+  /** Returns the function to call once when the request has ended. Throws 429. */
   enter({ org, subject }: Tenant): () => void {
     const { subjectAtOnce, orgAtOnce } = this.limits;
     refuseAbove(this.#subjects.of(subject), subjectAtOnce);

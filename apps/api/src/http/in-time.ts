@@ -1,4 +1,4 @@
-/** The deadline of a request, for what is waited for before its handler has it. */
+/** Applies the deadline of a request to what the frame waits for before it calls the handler. */
 import { withinMs } from '@svc/service';
 import { ApiError } from './api-error.ts';
 import type { Exchange } from './exchange.ts';

@@ -1,4 +1,4 @@
-/** The HTTP frame: what the composing code and the handlers use of it. */
+/** The HTTP frame: what the composing code and the handlers import from it. */
 export { AddressLimiter } from './address-limiter.ts';
 export { ApiError } from './api-error.ts';
 export { ClientGone } from './client-gone.ts';

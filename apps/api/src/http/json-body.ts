@@ -1,6 +1,6 @@
 /**
- * Request bodies: bounded, UTF-8, strict JSON (protocol §1). The body is read as JSON whatever its Content-Type says;
- * a Content-Encoding is refused, because sizes are judged on the bytes received.
+ * Request bodies: limited in size, UTF-8, strict JSON (protocol §1). The body is read as JSON whatever its Content-Type
+ * says. A Content-Encoding is refused, because size limits apply to the bytes received.
  */
 import type { IncomingMessage } from 'node:http';
 import { PLACES, pathText } from '@svc/contract';
@@ -46,7 +46,7 @@ export const readEnvelope: ReadJson = (text) => {
   throw new ApiError('INVALID_REQUEST', `The body is not a JSON object of this request: ${parsed.problem}`);
 };
 
-/** `mayBeEmpty`: a body of no bytes is an object without members. */
+/** `mayBeEmpty`: an empty body counts as an object without members. */
 export const readJsonBody = async (
   exchange: Exchange,
   maxBytes: number,
@@ -69,7 +69,7 @@ export const readJsonBody = async (
 const tooLarge = (maxBytes: number): ApiError =>
   new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${maxBytes} bytes`);
 
-/** Rejects with ClientGone when the connection ends first. What exceeds the limit is let run off unread. */
+/** Rejects with ClientGone when the connection ends first. Bytes beyond the limit are received and dropped. */
 const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -86,7 +86,7 @@ const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Uint8Arr
     const onEnd = () =>
       finish(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     const onGone = () => finish(() => reject(new ClientGone()));
-    // An error may follow the end of our interest; without a listener it would end the process.
+    // An error may occur after this function has removed its listeners; without any listener it would end the process.
     request.on('error', () => undefined);
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });

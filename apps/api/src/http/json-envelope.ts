@@ -1,7 +1,7 @@
 /**
- * The envelope of `POST /verify` (protocol §5): only the object itself is judged here. What stands inside a member is
- * evaluated and denied, never a 400, so a member that is an object but not strict JSON (a member twice, a fraction,
- * U+0000) is handed on as an empty object, which is no Action.
+ * The envelope of `POST /verify` (protocol §5). Only the envelope itself is validated here. Faults inside a member are
+ * evaluated and denied, and never answered 400. Therefore a member that is an object but not strict JSON (a duplicate
+ * member, a fraction, U+0000) is passed on as an empty object, which is no Action.
  */
 import { isJsonObject, type JsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
 
@@ -25,10 +25,16 @@ export const parseJsonEnvelope = (text: string): EnvelopeResult => {
   return { ok: true, value: withStrictObjects(value, members) };
 };
 
-/** Far more than any envelope has. What has more is not read on: a body of members alone would hold everybody up. */
+/**
+ * Far more than any envelope has. Objects with more are not read further: a body of very many members would block all
+ * other requests.
+ */
 const MAX_MEMBERS = 16;
 
-/** What strict JSON refuses and ordinary JSON does not: of these the text may hold some before its fault. */
+/**
+ * Problems of strict JSON that ordinary JSON allows. If the strict parser stops at one of these, the fault that makes
+ * the text no JSON lies further on.
+ */
 const STRICTNESS = /^(?:byte|duplicate|nested|lone|U\+|number (?:not|out))/;
 
 const syntaxProblem = (text: string): string => {
@@ -44,7 +50,7 @@ interface Member {
   readonly text: string;
 }
 
-/** The first name that has stood before. */
+/** The first name that occurs a second time. */
 const findTwice = (members: readonly Member[]): string | null => {
   const seen = new Set<string>();
   for (const { name } of members) {
@@ -64,7 +70,7 @@ const withStrictObjects = (value: JsonObject, members: readonly Member[]): JsonO
   return { ...value, ...Object.fromEntries(strict) };
 };
 
-/** Top-level members of the text of an object, which is known to parse; one more than may be at most. */
+/** Top-level members of an object's text, which is known to parse; at most one more than the maximum. */
 const splitMembers = (text: string): readonly Member[] => {
   const members: Member[] = [];
   let at = skipSpace(text, text.indexOf('{') + 1);
@@ -87,7 +93,7 @@ const skipSpace = (text: string, from: number): number => {
   return at;
 };
 
-/** Behind the closing quote of the string that starts at `start`. */
+/** Position behind the closing quote of the string that starts at `start`. */
 const endOfString = (text: string, start: number): number => {
   let at = text.indexOf('"', start + 1);
   while (isEscaped(text, at)) at = text.indexOf('"', at + 1);
@@ -115,7 +121,7 @@ const endOfValue = (text: string, start: number): number => {
   return at;
 };
 
-/** Behind a number, `true`, `false` or `null`. */
+/** Position behind a number, `true`, `false` or `null`. */
 const endOfScalar = (text: string, start: number): number => {
   let at = start;
   while (!`${SPACE},}`.includes(text.charAt(at))) at++;

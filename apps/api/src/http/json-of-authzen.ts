@@ -1,7 +1,8 @@
 /**
- * Bodies of AuthZEN requests (AuthZEN Authorization API 1.0, "Transport"): `application/json`, and free to hold members
- * that we do not know, such as a latitude. So numbers may have any form of RFC 8259. One that strict JSON refuses has no
- * meaning here and reads as null, which no amount is; everything else strict JSON refuses stays refused.
+ * Bodies of AuthZEN requests (AuthZEN Authorization API 1.0, "Transport"): `application/json`, which may contain
+ * members that are unknown to us, such as a latitude. So numbers may have any form of RFC 8259. A number that strict
+ * JSON refuses has no meaning here and is read as null, which is no valid amount. Everything else that strict JSON
+ * refuses is still refused.
  */
 import { parseJsonOfAnyNumbers } from '@svc/protocol';
 import { ApiError } from './api-error.ts';

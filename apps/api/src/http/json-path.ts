@@ -1,15 +1,17 @@
-/** Which member a fault in a JSON text lies in, so that a message can name it and not only a position. */
+/**
+ * Finds the member of a JSON text that contains a fault, so that a message can name the member and not only a position.
+ */
 
 interface Level {
   readonly isArray: boolean;
-  /** The member or index that the reader is at; null before the first name. */
+  /** The member name or index that the reader is at; null before the first name. */
   step: string | number | null;
   expectsName: boolean;
 }
 
 /**
- * The path of the value at `offset`, or of the member whose name begins there; empty at the top. The text before
- * `offset` is well-formed as far as it goes.
+ * The path of the value at `offset`, or of the member whose name begins there; empty at the top level. The text before
+ * `offset` must be well-formed up to there.
  */
 export const jsonPathAt = (text: string, offset: number): readonly (string | number)[] => {
   const levels: Level[] = [];
@@ -36,7 +38,7 @@ export const jsonPathAt = (text: string, offset: number): readonly (string | num
   return levels.flatMap(({ step }) => (step === null ? [] : [step]));
 };
 
-/** A duplicate is told by where its name begins. */
+/** The offset of a duplicate member is the beginning of its name. */
 const isNameAt = (text: string, at: number, levels: readonly Level[]): boolean =>
   text.charAt(at) === '"' && levels.at(-1)?.expectsName === true;
 
@@ -50,7 +52,7 @@ const stepOn = (level: Level): void => {
 
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/sy;
 
-/** Behind the closing quote, or the end of the text where there is none. */
+/** Position behind the closing quote, or the end of the text if there is none. */
 const endOfString = (text: string, start: number): number => {
   STRING.lastIndex = start;
   return STRING.test(text) ? STRING.lastIndex : text.length;

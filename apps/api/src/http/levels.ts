@@ -1,9 +1,9 @@
-/** Whom a call is counted against: its key, the subject of that with all its keys, and an org with all its members. */
+/** The levels at which a call is counted: its key, its subject with all keys, and its org with all members. */
 import { type Clock, nameOfSubject, orgOfCaller } from '@svc/service';
 import type { Caller } from './caller.ts';
 import { type Allowance, RateLimiter } from './rate-limiter.ts';
 
-/** Counts of one kind of call, by whom they are held against. */
+/** Counts of one kind of call at each level. */
 export class Levels {
   readonly key: RateLimiter;
   readonly subject: RateLimiter;
@@ -22,7 +22,7 @@ export interface LevelCount {
   readonly limit: number;
 }
 
-/** The operator and the console are held by their secrets alone. */
+/** Calls of the operator and the console are counted by their secret only. */
 export const countsAt = (
   levels: Levels,
   caller: Caller,
@@ -36,7 +36,7 @@ export const countsAt = (
   return [key, subject, { limiter: levels.org, name: orgId, limit: limits.org }];
 };
 
-/** The limit that refuses, or else the one with the least left, as it is after `calls` more. */
+/** The limit that refuses, or else the one with the least left, after `calls` more. */
 export const tightestOf = ([first, ...others]: readonly LevelCount[], calls: number): Allowance => {
   if (first === undefined) throw new Error('a caller without a limit');
   let tightest = first.limiter.peek(first.name, first.limit, calls);
@@ -52,6 +52,6 @@ export const take = (counts: readonly LevelCount[], calls: number): void => {
   for (const { limiter, name, limit } of counts) limiter.take(name, limit, calls);
 };
 
-/** Keys of the overlap set are counted apart. */
+/** Provision keys that overlap during a rotation are counted separately. */
 export const nameOfCaller = (caller: Caller): string =>
   caller.class === 'provision' ? `provision ${caller.ordinal}` : (caller.keyId ?? caller.class);

@@ -1,4 +1,7 @@
-/** Prometheus metrics of the HTTP frame, by route id, never by path: labels stay bounded whatever is requested. */
+/**
+ * Prometheus metrics of the HTTP frame, labelled by route id and never by path, so that the number of labels stays
+ * limited whatever is requested.
+ */
 import { ERROR_STATUS, routes } from '@svc/contract';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { NO_ROUTE } from './exchange.ts';
@@ -6,15 +9,15 @@ import { FAILED_AUTHENTICATIONS, type FailedAuthentication } from './request-gat
 
 export interface HttpMetrics {
   begin(): void;
-  /** `status` 0: the client went away before an answer. */
+  /** `status` 0: the client disconnected before an answer. */
   end(routeId: string, status: number, durationMs: number): void;
   connectionRefused(): void;
   authenticationFailed(why: FailedAuthentication): void;
 }
 
 /**
- * Every failure is 0 from the start: a series that begins with 1 has not increased, as Prometheus reckons, and the first
- * revocation that fails would be missed.
+ * Every failure has its series from the start, with 0. Prometheus sees no increase in a series that begins with 1, and
+ * would miss the first revocation that fails.
  */
 const FAILURES = Object.values(ERROR_STATUS).filter((status) => status >= 500);
 
@@ -53,7 +56,7 @@ export const createHttpMetrics = (registry: Registry): HttpMetrics => {
     registers: [registry],
   });
   for (const problem of FAILED_AUTHENTICATIONS) failures.labels({ problem }).inc(0);
-  // Looking a labelled series up costs more than counting, so each is looked up once.
+  // Looking up a labelled series costs more than counting, so each is looked up once.
   const countOf = remember((key) => {
     const [route = '', status = ''] = key.split(' ');
     return requests.labels({ route, status });

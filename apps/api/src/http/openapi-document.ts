@@ -1,4 +1,4 @@
-/** The OpenAPI document of this deployment, built when it is first asked for. */
+/** The OpenAPI document of this deployment, built at the first request for it. */
 import { buildOpenApiDocument } from '@svc/contract/openapi';
 import type { Answer } from './exchange.ts';
 import { encode, represent, type Wishes } from './representations.ts';

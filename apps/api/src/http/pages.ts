@@ -1,7 +1,7 @@
 /**
- * The pages for people (apps/pages), read once at start: HTML by name, what it loads under names that hold their
- * hash, and the guide, whose pages are there as Markdown too. They are not routes of the contract. Each page is plain
- * text until its policy lets it load its own files.
+ * The pages for people (apps/pages), read once at start: HTML files by name, their assets under names that contain
+ * their hash, and the guide, whose pages also exist as Markdown. They are not routes of the contract. The content
+ * security policy of a page allows only its own files.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
@@ -19,7 +19,7 @@ export interface StaticPage {
   readonly path: string;
   /** Redoc writes its styles into the page, and searches in a worker. */
   readonly policy: 'pages' | 'reference';
-  /** 200, or 304 where the client holds this very content. */
+  /** 200, or 304 if the client has exactly this content. */
   answer(wishes: Wishes): Answer;
 }
 
@@ -36,16 +36,16 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const START = 'index.html';
 const REFERENCE = 'docs.html';
 const PLAYGROUND = 'playground.html';
-/** A file to keep, not a page to visit: its own policy is inside it. */
+/** A file to download and keep; its content contains its own policy. */
 const OFFLINE_VERIFIER = 'verify-receipt-offline.html';
-/** What errors are told in, at no address of its own. */
+/** The page that shows errors; it has no address of its own. */
 const ERROR = 'error.html';
 const ASSETS = 'pages/';
 const GUIDE = 'guide/';
-/** What is not changed here has been compressed by the build. */
+/** The build has compressed the files that are not changed here. */
 const ENCODED = 'encoded/';
 
-/** Reads the built pages in `folder`. Throws where they are not there. */
+/** Reads the built pages in `folder`. Throws if there are none. */
 export const loadPages = (
   folder: URL,
   { hasSandbox }: { readonly hasSandbox: boolean },
@@ -62,7 +62,7 @@ export const loadPages = (
       return inEither(page, buildPage(markdown, readFileSync(new URL(markdown, folder))));
     });
 
-/** The page in which a browser is told of errors; `{root}`, `{code}` and `{message}` are to be filled in. */
+/** The page that shows an error to a browser; the caller fills in `{root}`, `{code}` and `{message}`. */
 export const loadErrorPage = (folder: URL, { hasSandbox }: { readonly hasSandbox: boolean }): string =>
   withSandbox(readFileSync(new URL(ERROR, folder)), hasSandbox).toString();
 
@@ -85,7 +85,7 @@ const pathOf = (name: string): string => {
   return `/${name === OFFLINE_VERIFIER ? name : name.replace(/\.html$/, '')}`;
 };
 
-/** Tells the page whether this deployment has a sandbox, so that it can link to the playground. */
+/** Marks in the page whether this deployment has a sandbox, so that the page can link to the playground. */
 const withSandbox = (page: Buffer, hasSandbox: boolean): Buffer =>
   hasSandbox ? Buffer.from(page.toString().replace('data-sandbox="off"', 'data-sandbox="on"')) : page;
 
@@ -97,7 +97,7 @@ const encodedByBuild = (folder: URL, name: string): Partial<Representations> =>
         gzip: readFileSync(new URL(`${ENCODED}${name}.gz`, folder)),
       };
 
-/** Text that the build has not compressed is when it is first asked for, and kept so. */
+/** Text that the build has not compressed is compressed at its first request and kept. */
 const buildPage = (name: string, content: Buffer | Representations): StaticPage => {
   const contentType = CONTENT_TYPES[extname(name)];
   if (contentType === undefined) throw new Error(`no content type is known for the page file ${name}`);
@@ -119,7 +119,7 @@ const buildPage = (name: string, content: Buffer | Representations): StaticPage 
   };
 };
 
-/** At one address: HTML, unless Markdown is asked for. */
+/** Both forms at one address: HTML, unless the client asks for Markdown. */
 const inEither = (page: StaticPage, markdown: StaticPage): StaticPage => ({
   ...page,
   answer: (wishes) => {

@@ -1,6 +1,6 @@
 /**
- * The one way from a matched route to its answer: gate, input, handler, answer. What differs between endpoints is in the
- * contract and in their handlers.
+ * The single way from a matched route to its answer: gate, input, handler, answer. Differences between endpoints are in
+ * the contract and in their handlers.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
 import { activeTraceId, FewLines, isTracing, noteOnSpan, traced, tracedRequest } from '@svc/service';
@@ -47,7 +47,7 @@ export class Pipeline {
     return { id, route: routes[id], handler: eraseHandler(this.deps.handlers, id) };
   }
 
-  /** Whether this deployment has what the route is part of. */
+  /** Whether this deployment offers the feature that the route belongs to. */
   isOffered({ feature }: Route): boolean {
     return feature === undefined || this.deps.features.has(feature);
   }
@@ -112,7 +112,7 @@ export class Pipeline {
   }
 }
 
-/** A public text is sent in a coding that the client takes; what is made for a caller never is (representations.ts). */
+/** Encodes a public text as the client accepts it. A text made for one caller is never encoded (representations.ts). */
 const inCoding = async ({ request }: Exchange, route: Route, reply: Reply): Promise<Reply> => {
   const isPublicText = route.auth.length === 0 && route.method === 'get' && reply.stream === undefined;
   if (!isPublicText || reply.status !== 200) return reply;
@@ -126,7 +126,7 @@ const inCoding = async ({ request }: Exchange, route: Route, reply: Reply): Prom
   };
 };
 
-/** `Handlers` has proved each handler against its route; the pipeline feeds each only its own route's input. */
+/** `Handlers` has type-checked each handler against its route; the pipeline gives each only its own route's input. */
 const eraseHandler = (handlers: Handlers, id: RouteId): ErasedHandler =>
   handlers[id] as unknown as ErasedHandler;
 
@@ -138,7 +138,7 @@ const EXPOSED =
   'Svc-Request-Id, X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Link, ' +
   'X-Svc-Tree-Size, X-Svc-Root';
 
-/** Public routes may be read from any page (protocol §14): they take no credential. */
+/** Public routes may be read from any page (protocol §14), since they take no credential. */
 export const allowAnyOrigin = (exchange: Exchange): void => {
   exchange.addHeader('Access-Control-Allow-Origin', '*');
   exchange.addHeader('Access-Control-Expose-Headers', EXPOSED);

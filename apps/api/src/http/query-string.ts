@@ -1,7 +1,9 @@
-/** Query strings, strictly: at most 64 parameters, well-formed escapes, no name twice, no control character. */
+/**
+ * Strict parsing of query strings: at most 64 parameters, well-formed escapes, no duplicate name, no control character.
+ */
 import { ApiError } from './api-error.ts';
 
-/** Far more than any route has: each that is unknown is described in the answer. */
+/** Far more than any route has. The limit exists because the answer describes each unknown parameter. */
 const MAX_PARAMETERS = 64;
 
 export const parseQueryString = (text: string): Readonly<Record<string, string>> => {

@@ -1,7 +1,7 @@
 /**
- * Fixed windows on the clock, a minute long unless told otherwise (interface §Limits, protocol §13), counted per node.
- * What is refused is not counted. The table is bounded: when a window has met `maxKeys` keys, all further ones share one
- * count, so a flood of addresses costs no memory and cannot push out the counts of those already seen.
+ * Fixed windows on the clock, by default a minute long (interface §Limits, protocol §13), counted per node. Refused
+ * calls are not counted. The table is limited: once a window has seen `maxKeys` keys, all further ones share one count.
+ * So a flood of addresses costs no memory and cannot displace existing counts.
  */
 import type { Clock } from '@svc/service';
 
@@ -53,7 +53,7 @@ export class RateLimiter {
     };
   }
 
-  /** True: `key` has a count of its own, or would get one. */
+  /** True: `key` has its own count, or would get one. */
   hasRoomFor(key: string): boolean {
     this.#turn();
     return this.#counts.size < this.maxKeys || this.#counts.has(key);
@@ -67,7 +67,7 @@ export class RateLimiter {
     return this.#counts.get(key) ?? (this.#counts.size < this.maxKeys ? 0 : this.#overflow);
   }
 
-  /** Starts afresh when the clock is in another window, in whichever direction. */
+  /** Starts anew when the clock is in another window, later or earlier. */
   #turn(): number {
     const nowMs = this.clock.nowMs();
     const turn = Math.floor(nowMs / this.#windowMs);

@@ -1,19 +1,21 @@
-/** How many requests callers may make (interface §Limits, and protocol §13). */
+/** Rate limits of callers (interface §Limits, protocol §13). */
 
 /** Requests per one-minute window and node. */
 export interface RateLimits {
   /** Per key. */
   readonly authenticatedPerMinute: number;
-  /** All keys of a subject together: more than one key may make, so that a stolen one does not use it up. */
+  /** All keys of a subject together: more than one key may make, so that a stolen key does not use up the limit. */
   readonly subjectPerMinute: number;
   /** An org with all its members. */
   readonly orgPerMinute: number;
-  /** All keys of a relying party together, as a multiple of what one may make. */
+  /** Limit of all keys of a relying party together, as a multiple of the limit of one key. */
   readonly keysWorthOfVerifies: number;
   readonly orgVerifiesPerMinute: number;
-  /** The same of an org that signed itself up and has no plan: each is a Receipt that is kept for ever. */
+  /**
+   * The same of an org that signed itself up and has no plan. Lower, since each verification stores a Receipt for ever.
+   */
   readonly newcomerVerifiesPerMinute: number;
-  /** Requests under way at once, but verifications. */
+  /** Requests under way at once, without verifications. */
   readonly subjectAtOnce: number;
   readonly orgAtOnce: number;
   /** Calls of self-serve, per provision key. */
@@ -21,12 +23,15 @@ export interface RateLimits {
   /** Calls of the sandbox, per client address. */
   readonly sandboxPerMinute: number;
   readonly publicPerMinute: number;
-  /** Pages for people, per client address: apart, so that reading the guide takes nothing from the documents of keys. */
+  /**
+   * Pages for people, per client address. A separate limit, so that reading the guide does not count against key
+   * documents.
+   */
   readonly pagesPerMinute: number;
   readonly failedAuthenticationsPerMinute: number;
-  /** Look-ups of credentials for addresses that have used that up together with others (`AddressLimiter.isShared`). */
+  /** Look-ups of credentials for addresses that share an exhausted count with others (`AddressLimiter.isShared`). */
   readonly sharedLookUpsPerMinute: number;
-  /** Addresses, and networks of each width, that one limit counts apart. */
+  /** Number of addresses, and of networks of each width, that one limit counts separately. */
   readonly countedAddresses: number;
 }
 

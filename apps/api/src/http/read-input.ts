@@ -1,7 +1,7 @@
 /**
- * Request → the parsed input a handler receives (interface §Endpoints). Everything is checked against the contract;
- * unknown members and parameters are refused. A malformed path parameter names nothing that exists and is a 404,
- * everything else that is malformed a 400.
+ * Request → the parsed input of a handler (interface §Endpoints). Everything is checked against the contract; unknown
+ * members and parameters are refused. A malformed path parameter cannot name anything that exists and is a 404; any
+ * other malformed input is a 400.
  */
 import { describeProblems, PLACES, type Place, type Route } from '@svc/contract';
 import { z } from 'zod';
@@ -44,7 +44,7 @@ export const readInput = async (
 
 const optional = new WeakMap<z.ZodType, boolean>();
 
-/** Where every member is optional there is nothing that an empty body could leave out. */
+/** True where every member is optional, so that an empty body lacks nothing. */
 const mayBeEmpty = (body: z.ZodType): boolean => {
   const known = optional.get(body);
   if (known !== undefined) return known;
@@ -65,7 +65,7 @@ const readQuery = (route: Route, url: string): unknown => {
   return parsePart(route.query ?? NO_PARAMETERS, query, PLACES.query);
 };
 
-/** The declared headers that were sent. */
+/** The declared headers that the request contains. */
 const pick = (headers: Readonly<Record<string, unknown>>, schema: z.ZodObject): Record<string, unknown> =>
   Object.fromEntries(
     Object.keys(schema.shape).flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),

@@ -1,7 +1,7 @@
 /**
- * One public text in the codings that a client may take (RFC 9110 §8.4, §12.5.3). Only for texts that are the same for
- * everybody: in an answer that holds a secret beside what somebody else chose, the length of the compressed body tells of
- * the secret (BREACH), so nothing that is made for a caller goes through here.
+ * One public text in the content codings that a client may accept (RFC 9110 §8.4, §12.5.3). Only for texts that are the
+ * same for everybody. If an answer contains a secret beside text that an attacker chose, the compressed length reveals
+ * the secret (BREACH). So no text that is made for one caller goes through here.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -11,22 +11,22 @@ import type { Answer } from './exchange.ts';
 
 export type Coding = 'br' | 'gzip';
 
-/** The text as it is, and encoded. Where a coding is missing it is not offered. */
+/** The plain text and its encoded forms. A coding that is missing is not offered. */
 export interface Representations {
   readonly identity: Buffer;
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 }
 
-/** What an answer is chosen by. */
+/** The request headers that select a representation. */
 export interface Wishes {
-  /** The `Accept` header; not looked at where there is one type alone. */
+  /** The `Accept` header; ignored if there is only one type. */
   readonly accept?: string | undefined;
   readonly acceptEncoding: string | undefined;
   readonly ifNoneMatch: string | undefined;
 }
 
-/** Below this many bytes the head of the answer weighs more than what is saved. */
+/** In texts of fewer bytes, the additional header outweighs what compression saves. */
 const MIN_BYTES = 1_024;
 
 /** For texts of some kilobytes, at start. */
@@ -35,7 +35,7 @@ export const encodeSmall = (identity: Buffer): Representations =>
     ? { identity }
     : { identity, br: brotliCompressSync(identity, MIDDLING), gzip: gzipSync(identity) };
 
-/** Off the event loop. */
+/** Runs off the event loop. */
 export const encode = async (identity: Buffer): Promise<Representations> => {
   if (identity.length < MIN_BYTES) return { identity };
   const [br, zipped] = await Promise.all([
@@ -45,7 +45,7 @@ export const encode = async (identity: Buffer): Promise<Representations> => {
   return { identity, br, gzip: zipped };
 };
 
-/** One text for one client, in the best coding that it takes. */
+/** One text for one client, in the best coding that the client accepts. */
 export const encodeFor = async (
   acceptEncoding: string | undefined,
   text: string | Uint8Array,
@@ -58,10 +58,12 @@ export const encodeFor = async (
 };
 
 const QUICK = { params: { [zlib.BROTLI_PARAM_QUALITY]: 4 } };
-/** A tenth larger than at 11, at a fiftieth of the time. */
+/** The result is a tenth larger than at quality 11, in a fiftieth of the time. */
 const MIDDLING = { params: { [zlib.BROTLI_PARAM_QUALITY]: 7 } };
 
-/** Answers with the text in the best coding that the client takes, or 304 where the client holds just that. */
+/**
+ * Answers with the text in the best coding that the client accepts, or with 304 if the client has exactly this text.
+ */
 export const represent = (
   representations: Representations,
   head: { readonly contentType: string; readonly headers: Readonly<Record<string, string>> },
@@ -82,19 +84,19 @@ export const represent = (
   };
 };
 
-/** Characters; no browser's comes near. Reading a header as long as the head may be takes milliseconds. */
+/** Characters, far more than any browser sends. Parsing a header of the maximum length would take milliseconds. */
 const MAX_WISH = 1_024;
 
 /**
- * The media type that an `Accept` header wants most, the first in order where several are wanted alike; undefined where
- * it takes none, or is longer than 1,024 characters.
+ * The media type that an `Accept` header prefers, the first of `types` if several are equal. Undefined if the header
+ * accepts none, or is longer than 1,024 characters.
  */
 export const preferredType = (accept: string | undefined, types: string[]): string | undefined =>
   accept !== undefined && accept.length > MAX_WISH
     ? undefined
     : new Negotiator({ headers: { accept: accept ?? '*/*' } }).mediaTypes(types)[0];
 
-/** Without the field any coding may be sent (RFC 9110 §12.5.3), and who does not name one may not know one. */
+/** Without the header any coding may be sent (RFC 9110 §12.5.3), but such a client may not support any. */
 const acceptedCodings = (acceptEncoding: string | undefined): readonly string[] =>
   acceptEncoding === undefined || acceptEncoding.length > MAX_WISH
     ? []
@@ -121,7 +123,7 @@ const answersFor = (
   return { etag, found, unchanged };
 };
 
-/** RFC 9110 §13.1.2: any of a list, compared weakly. */
+/** RFC 9110 §13.1.2: any entry of a list may match, by weak comparison. */
 const names = (ifNoneMatch: string, etag: string): boolean =>
   ifNoneMatch.split(',').some((one) => {
     const tag = one.trim();

@@ -1,10 +1,10 @@
 /**
- * Limits and authentication (interface §Authentication, §Limits). Nothing of the request beyond its
- * headers has been read when the gate decides.
+ * Limits and authentication (interface §Authentication, §Limits). The gate decides before anything of the request
+ * beyond its headers has been read.
  *
- * Order: failed authentications of this address → credential → the limits of the key, its subject and its org → how much
- * of theirs is under way → class. A key of the wrong class is counted against its own limits, not against its address: it
- * is a live key. A key that has used up a limit costs no look-up.
+ * Order: failed authentications of this address → credential → the limits of the key, its subject and its org → number
+ * of their requests under way → class. A key of the wrong class is counted against its own limits, not against its
+ * address, since it is a live key. A key that has used up a limit causes no look-up.
  */
 import type { AuthClass, Route } from '@svc/contract';
 import { type Clock, type Tenant, tenantOf } from '@svc/service';
@@ -23,7 +23,7 @@ import { WorkingCredentials } from './working-credentials.ts';
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,1024}=*)$/i;
 
 export const FAILED_AUTHENTICATIONS = ['no credential', 'unknown or revoked', 'too many before'] as const;
-/** `too many before`: its address had failed so often that the credential was not looked up. */
+/** `too many before`: so many authentications of the address had failed that the credential was not looked up. */
 export type FailedAuthentication = (typeof FAILED_AUTHENTICATIONS)[number];
 
 export class RequestGate {
@@ -56,7 +56,7 @@ export class RequestGate {
     this.#inFlight = new InFlight(limits);
   }
 
-  /** The caller, null on a public route; throws 401, 403 or 429. */
+  /** Resolves with the caller, null on a public route; throws 401, 403 or 429. */
   async admit(route: Route, exchange: Exchange): Promise<Caller | null> {
     if (route.auth.length === 0) {
       if (route.limiter === 'sandbox') this.#admitToSandbox(exchange);
@@ -73,13 +73,16 @@ export class RequestGate {
     return caller;
   }
 
-  /** Verifications are gathered from all callers: what counts is how many there are in all. */
+  /**
+   * Verifications have no limit per subject here: decisions are gathered from all callers, so admission limits their
+   * total.
+   */
   #enter(route: Route, exchange: Exchange, tenant: Tenant): () => void {
     if (route.limiter !== 'verify') return this.#inFlight.enter(tenant);
     const leave = this.#admission.enter(tenant, performance.now());
     return () => {
       const { calls, decisions, decided, hasWaitedOnRemote, receivedAtMs, response } = exchange;
-      // What is refused, or given up by its sender, is quick whatever the service can do.
+      // A request that is refused, or given up by its sender, is quick whatever the service's capacity.
       const saysHowQuick = decisions > 0 || response.statusCode >= 500;
       leave(performance.now(), {
         decisions,
@@ -122,20 +125,20 @@ export class RequestGate {
       this.onFailure('too many before');
       enforceLimit(exchange, before);
     }
-    // A verification's limit can change, and its key is mostly remembered anyway.
+    // Not for verifications: their limit can change, and their key is usually remembered anyway.
     if (known !== undefined && route.limiter !== 'verify') {
       const allowance = tightestOf(this.#countsOf(route, known), 1);
       if (!allowance.allowed) enforceLimit(exchange, allowance);
     }
 
-    // Only a decision's commit reads the key again.
+    // Only the commit of a decision reads the key again.
     const mayBeRemembered = route.limiter === 'verify';
     const asked =
       token === null
         ? null
         : inTime(exchange, 'authentication', this.authenticate(token, { mayBeRemembered }));
     const caller = await asked?.catch((problem: unknown) => {
-      // Whose key it is stays unknown, so the answer tells of the address's limit.
+      // The owner of the key stays unknown, so the answer shows the limit of the address.
       exchange.tellOf(before);
       throw problem;
     });
@@ -153,8 +156,8 @@ export class RequestGate {
   }
 
   /**
-   * Where only others behind the same address have failed, the key is looked up after all, within one budget for all
-   * such look-ups.
+   * If only other clients behind the same address have failed, the key is looked up after all, within one budget for
+   * all such look-ups.
    */
   #mayLookUp({ clientIp }: Exchange): boolean {
     if (!this.#failures.isShared(clientIp)) return false;
@@ -179,7 +182,7 @@ export class RequestGate {
   }
 }
 
-/** The answer tells of the limit. Throws 429 when it is used up. */
+/** Records the limit for the answer. Throws 429 when it is used up. */
 export const enforceLimit = (exchange: Exchange, allowance: Allowance): void => {
   exchange.tellOf(allowance);
   const { allowed, limit, window, remaining, resetSeconds } = allowance;

@@ -1,6 +1,6 @@
 /**
- * The name of a request (protocol §13): `Svc-Request-Id` on every answer. An `X-Request-ID` of 1 to 1,024 printable
- * characters is taken over and echoed under that name too; any other is ignored.
+ * The id of a request (protocol §13): `Svc-Request-Id` on every answer. An `X-Request-ID` of 1 to 1,024 printable
+ * characters is used as the id and echoed under that name too; any other is ignored.
  */
 import { randomUUID } from 'node:crypto';
 import { decodeUtf8 } from '@svc/protocol';
@@ -9,9 +9,9 @@ const MAX_CHARS = 1_024;
 const PRINTABLE = new RegExp(`^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]{1,${MAX_CHARS}}$`, 'u');
 
 export interface RequestId {
-  /** As text: in logs and audit events. */
+  /** The id as text, for logs and audit events. */
   readonly id: string;
-  /** As it stands in a header: one character for each byte. */
+  /** The id as a header value: one character for each byte. */
   readonly header: string;
   /** True when the caller chose it. */
   readonly received: boolean;
@@ -25,5 +25,7 @@ export const requestIdFor = (received: string | string[] | undefined): RequestId
   return { id: made, header: made, received: false };
 };
 
-/** Header values arrive one character for each byte. What is no UTF-8 is Latin-1, as RFC 9110 §5.5 has it. */
+/**
+ * Header values arrive as one character for each byte. Bytes that are not UTF-8 are read as Latin-1 (RFC 9110 §5.5).
+ */
 const textOf = (header: string): string => decodeUtf8(Buffer.from(header, 'latin1')) ?? header;

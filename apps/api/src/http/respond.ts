@@ -1,4 +1,4 @@
-/** Replies and errors as answers. One place decides what a caller is told of a failure. */
+/** Turns replies and errors into answers. This is the one place that decides what a caller reads about a failure. */
 import { asSentence, type ErrorBody, type ErrorCode } from '@svc/contract';
 import type { FewLines } from '@svc/service';
 import type { Logger } from 'pino';
@@ -9,7 +9,9 @@ import type { Reply } from './handler.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Null: all of it is handed over. Otherwise it is still being made; resolves at its end. */
+/**
+ * Null: the whole answer has been handed over. Otherwise it is still being produced; the promise resolves at its end.
+ */
 export const answer = (exchange: Exchange, reply: Reply): Promise<void> | null => {
   const { status, contentType = JSON_TYPE, stream, streamMs } = reply;
   if (reply.isEmpty === true) {
@@ -26,8 +28,8 @@ export const errorText = (error: ErrorCode, message: string): string =>
   JSON.stringify({ error, message: publicMessage(message) } satisfies ErrorBody);
 
 /**
- * The message of an error as callers read it: a sentence. Messages quote what was sent; a key in the wrong place, or part
- * of one, is not sent back.
+ * The message of an error as callers read it: a sentence. Messages quote the input; a key in the wrong place, or a part
+ * of one, is removed.
  */
 export const publicMessage = (text: string): string =>
   asSentence(text).replaceAll(/\b(dk_(?:[a-z]+_)+)[0-9A-Za-z]{6,}/g, '$1…');
@@ -39,10 +41,13 @@ export const answerOfError = (error: ApiError, publicBaseUrl: string): Answer =>
   headers: { Link: helpLink(error.code, publicBaseUrl), ...error.headers },
 });
 
-/** Number of folders that relative links climb: with more, a page would be many times as long as what was asked. */
+/** Maximum depth of the path for relative links: with more, the page would be many times as long as the request. */
 const MAX_DEPTH = 10;
 
-/** The same for a browser, in `template` (`loadErrorPage`). Links are relative: a proxy may have put something before the path. */
+/**
+ * The same for a browser, in `template` (`loadErrorPage`). Links are relative, since a proxy may add a prefix to the
+ * path.
+ */
 export const pageOfError = (error: ApiError, { request, settings }: Exchange, template: string): Answer => {
   const json = answerOfError(error, settings.publicBaseUrl);
   const depth = ((request.url ?? '').replace(/[?#].*$/, '').match(/\//g)?.length ?? 1) - 1;
@@ -59,18 +64,18 @@ export const pageOfError = (error: ApiError, { request, settings }: Exchange, te
   };
 };
 
-/** The page of the guide about a code (RFC 8288): the body has room for two members alone. */
+/** Link to the guide's page about an error code (RFC 8288), as a header: the body has only two members. */
 export const helpLink = (code: ErrorCode, publicBaseUrl: string): string =>
   `<${publicBaseUrl}/guide/errors/${code}>; rel="help"`;
 
-/** The same about the reason of a DENY, whose body is the Receipt. */
+/** The same for the reason of a DENY, whose body is the Receipt. */
 export const reasonLink = (reason: string, publicBaseUrl: string): string =>
   `<${publicBaseUrl}/guide/reasons/${reason}>; rel="help"`;
 
-/** A did:web DID with a port whose escape was taken for one of the URL. */
+/** A did:web DID with a port whose escape (`%3A`) was decoded as an escape of the URL. */
 const DID_WITH_BARE_PORT = /^did:web:[A-Za-z0-9.-]+:[0-9]{1,5}(?:[:#]|$)/;
 
-/** Two levels of escapes are easily one short, and what is then asked for is nobody. */
+/** Adds a hint: callers easily omit one of the two levels of escapes, and the request then names an unknown DID. */
 const withHint = (error: ApiError | null, { pathParams }: Exchange): ApiError | null => {
   if (error?.code !== 'NOT_FOUND') return error;
   const unescaped = Object.values(pathParams).some(
@@ -84,13 +89,16 @@ const withHint = (error: ApiError | null, { pathParams }: Exchange): ApiError | 
 
 export interface FailurePort {
   readonly logger: Logger;
-  /** Answers 503: while a backing service is away all requests fail alike, and each has its line in the access log. */
+  /**
+   * Limits the log lines about answers 503: while a backing service is away, all requests fail alike, and each has its
+   * line in the access log.
+   */
   readonly unavailable: FewLines;
-  /** Translates errors of the inner layers. Null: it is a bug. */
+  /** Maps errors of the inner layers. Null: a bug. */
   readonly toApiError: (error: unknown) => ApiError | null;
 }
 
-/** Answers a failed request. After the answer has begun there is nothing left to say but to cut the connection. */
+/** Answers a failed request. If the answer has begun already, the connection can only be cut. */
 export const sendFailure = (
   exchange: Exchange,
   thrown: unknown,
@@ -107,7 +115,7 @@ export const sendFailure = (
     logger.error({ ...context, detail: known.detail, err: known.cause }, known.message);
   else if (known.status >= 500)
     unavailable.write({ ...context, detail: known.detail, err: known.cause }, known.message);
-  // Reset, not closed: to a client of HTTP/1.0 the end of the connection is the end of the body.
+  // Reset, not closed: for an HTTP/1.0 client the end of the connection is the end of the body.
   if (exchange.response.headersSent) exchange.response.socket?.resetAndDestroy();
   else exchange.send(answerOfError(error, exchange.settings.publicBaseUrl));
 };

@@ -1,6 +1,6 @@
 /**
- * Which of the known paths a request names. In a template `{name}` stands for one segment that is not empty; everything
- * else is compared as it stands, case and a slash at the end included.
+ * Finds the known path that a request names. `{name}` in a template matches one segment that is not empty. Everything
+ * else is compared exactly, including case and a trailing slash.
  */
 import type { Exchange } from './exchange.ts';
 
@@ -10,13 +10,13 @@ export type Respond = (exchange: Exchange, params: PathParams) => void | Promise
 
 export interface Place {
   readonly template: string;
-  /** By method, in capitals. What answers GET answers HEAD too. */
+  /** By method, in capitals. The responder of GET answers HEAD too. */
   readonly methods: ReadonlyMap<string, Respond>;
-  /** Answers all other methods. Null: to them there is no such path. */
+  /** Answers all other methods. Null: for these the path does not exist. */
   readonly others: Respond | null;
 }
 
-/** The responder of a path and method, and what its template took from the path. */
+/** The responder of a path and method, and the parameters that its template matched. */
 export interface RouteMatch {
   readonly respond: Respond;
   readonly params: PathParams;
@@ -34,7 +34,7 @@ export class Router {
       .map((place) => ({ pattern: patternOf(place.template), place }));
   }
 
-  /** Null: nothing is there. Throws URIError where a parameter is not well percent-encoded. */
+  /** Null: there is no such route. Throws URIError if a parameter is not correctly percent-encoded. */
   find(method: string, target: string): RouteMatch | null {
     const path = pathOf(target);
     const fixed = this.#fixed.get(path);
@@ -61,7 +61,7 @@ const patternOf = (template: string): RegExp =>
     `^${template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`,
   );
 
-/** The path of a request target, which may be a whole URL (RFC 9112 §3.2.2). */
+/** The path of a request target, which may be an absolute URL (RFC 9112 §3.2.2). */
 export const pathOf = (target: string): string => {
   const path = /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] ?? target;
   return path === '' ? '/' : path;

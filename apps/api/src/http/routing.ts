@@ -1,6 +1,6 @@
 /**
- * What there is at which path: the contract's routes, the OpenAPI document, the pages, and what answers everything
- * else. 404, 405, `Allow` and OPTIONS are read off the contract.
+ * Maps paths to responders: the contract's routes, the OpenAPI document, the pages, and the answer to everything else.
+ * 404, 405, `Allow` and OPTIONS are derived from the contract.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
 import { ApiError } from './api-error.ts';
@@ -32,7 +32,7 @@ export const createDispatch = (options: RoutingOptions): Dispatch => {
       const { respond, params } = find(router, exchange) ?? { respond: nowhere(pipeline), params: {} };
       await respond(exchange, params);
     } catch (error) {
-      // Routes of the contract have answered theirs: this is of a page, or of a path that is not there.
+      // Routes of the contract have answered their errors already: this one is of a page or an unknown path.
       if (error instanceof ApiError && isBrowser(exchange)) {
         const page = pageOfError(error, exchange, options.errorPage);
         exchange.send(page, options.securityHeaders.pages);
@@ -46,14 +46,14 @@ export const createDispatch = (options: RoutingOptions): Dispatch => {
       return router.find(method, url);
     } catch (error) {
       if (!(error instanceof URIError)) throw error;
-      // No route was found, so no limit has counted.
+      // No route was found, so no limit has counted the request.
       pipeline.gate.admitPublic(exchange);
       throw new ApiError('INVALID_REQUEST', 'the path is not well percent-encoded');
     }
   }
 };
 
-/** Whether HTML is what it would rather have than JSON, where there are pages. */
+/** Whether the client prefers HTML to JSON, on a host that has pages. */
 const isBrowser = ({ request: { headers }, isOnStatusHost }: Exchange): boolean =>
   !isOnStatusHost && preferredType(headers.accept, ['application/json', 'text/html']) === 'text/html';
 
@@ -95,10 +95,13 @@ const documentPlace = ({ pipeline, publicBaseUrl }: RoutingOptions): Place => {
 const pagePlaces = (options: RoutingOptions): Place[] =>
   options.pages.flatMap((page) => [pagePlace(options, page), ...withSlash(options, page)]);
 
-/** The same address with a slash behind it leads to the page: links on it are relative, so it is not served there. */
+/**
+ * The page's address with a trailing slash redirects to the page. Links on the page are relative, so it is not served
+ * there.
+ */
 const withSlash = ({ pipeline }: RoutingOptions, { path }: StaticPage): readonly Place[] => {
   if (path === '/' || path.includes('.')) return [];
-  // Relative, for a proxy may have put something before the path.
+  // Relative, since a proxy may add a prefix to the path.
   const headers = { Location: `../${path.slice(path.lastIndexOf('/') + 1)}` };
   const others = otherMethods(READ_METHODS, false, pipeline);
   const place = readPlace(`${path}/`, others, (exchange) => {
@@ -115,7 +118,8 @@ const pagePlace = ({ pipeline, securityHeaders }: RoutingOptions, page: StaticPa
   return readPlace(page.path, others, (exchange) => {
     exchange.routeId = 'pages';
     pipeline.gate.admitToPages(exchange);
-    // The bare address shows a person where to go; a program that takes no HTML gets the 404 of any path.
+    // The root address redirects a person to the start page; a program that accepts no HTML gets the 404 of any unknown
+    // path.
     if (isStart && preferredType(exchange.request.headers.accept, ['text/html']) === undefined)
       throw noSuchPath();
     exchange.send(page.answer(wishesOf(exchange)), securityHeaders[page.policy]);
@@ -164,13 +168,13 @@ const allowedMethods = (found: readonly Route[]): string => {
   return [...methods, 'OPTIONS'].join(', ');
 };
 
-/** Route ids by path, fixed segments before parameters, so that `/a/b` is never taken for `/a/{id}`. */
+/** Route ids by path, fixed segments before parameters, so that `/a/b` never matches `/a/{id}`. */
 const idsByPath = (): readonly (readonly [string, readonly RouteId[]])[] => {
   const byPath = new Map<string, RouteId[]>();
   for (const id of Object.keys(routes) as RouteId[]) {
     const { path } = routes[id];
     byPath.set(path, [...(byPath.get(path) ?? []), id]);
   }
-  // "{" sorts after every letter, digit and mark that a fixed segment begins with.
+  // "{" sorts after every letter, digit and mark with which a fixed segment begins.
   return [...byPath].sort(([left], [right]) => (left < right ? -1 : 1));
 };

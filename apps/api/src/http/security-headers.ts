@@ -1,19 +1,19 @@
 /**
- * Security headers of every answer, as helmet sets them. They never vary by request, so helmet runs once at start
- * against a recorder and the result is copied into each answer.
+ * Security headers of every answer, as helmet sets them. They never vary by request, so helmet runs once at start with
+ * a recorder as its response, and the result is copied into each answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet, { type HelmetOptions } from 'helmet';
 
-/** Name, value, name, value: the form `writeHead` takes. */
+/** Name, value, name, value: the form that `writeHead` accepts. */
 export type FlatHeaders = readonly string[];
 
 export interface SecurityHeaders {
-  /** API answers are data: nothing in them may run, load or be framed, whatever its content type. */
+  /** API answers are data: no part of them may run, load or be framed, whatever the content type. */
   readonly api: FlatHeaders;
-  /** The reference page: its own script and styles, no other origin. */
+  /** The reference page may load its own script and styles, and nothing from another origin. */
   readonly reference: FlatHeaders;
-  /** The pages: their own files, nothing inline, no other origin. */
+  /** The pages may load their own files, nothing inline and nothing from another origin. */
   readonly pages: FlatHeaders;
 }
 
@@ -28,7 +28,7 @@ const API_POLICY = { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"], s
 const REFERENCE_POLICY = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
-  // Redoc writes its styles into the page.
+  // Redoc writes inline styles into the page.
   'style-src': ["'self'", "'unsafe-inline'"],
   'img-src': ["'self'", 'data:'],
   'connect-src': ["'self'"],

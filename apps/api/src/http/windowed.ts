@@ -1,6 +1,8 @@
-/** Measurements of the last moments. Each keeps two windows, so that what it answers does not begin anew with a window. */
+/**
+ * Measurements of recent time. Each keeps two windows, so that its value does not start from nothing with each window.
+ */
 
-/** The best value of the present window and of the last one before it that had any; `worst` where there is none. */
+/** The best value of the present window and of the last earlier window that had any; `worst` if there is none. */
 export class WindowedExtremum {
   #beganAtMs = 0;
   #best: number;
@@ -31,7 +33,7 @@ export class WindowedExtremum {
   }
 }
 
-/** Share of those counted for which something holds, in the present window and the one before it. */
+/** The share of counted items for which a condition holds, in the present window and the one before it. */
 export class WindowedShare {
   #counts = { holding: 0, all: 0 };
   #before = { holding: 0, all: 0 };
@@ -57,7 +59,7 @@ export class WindowedShare {
   }
 }
 
-/** Rate per millisecond over windows of `windowMs` or a little more, of which the best is remembered for `rememberedMs`. */
+/** Rate per millisecond over windows of `windowMs` or a little more. The best rate is remembered for `rememberedMs`. */
 export class WindowedRate {
   #beganAtMs = 0;
   #count = 0;
@@ -70,7 +72,7 @@ export class WindowedRate {
     this.#best = new WindowedExtremum(rememberedMs, 0, Math.max);
   }
 
-  /** Number that the window counted which ends with this; null: it goes on. */
+  /** Returns the count of the window if this call ends it; null: the window goes on. */
   add(count: number, nowMs: number): number | null {
     this.#count += count;
     const elapsedMs = nowMs - this.#beganAtMs;

@@ -1,10 +1,10 @@
 /**
  * Tokens that have authenticated here before. Failed authentications are limited per client address, and many honest
- * clients can share one address: a credential known to work is let through to authentication even while its address
- * is over that limit, so that one misconfigured neighbour cannot lock the others out. Being known proves nothing;
- * authentication still decides. Whose they were then tells which limits to look at before a look-up is spent on them.
+ * clients can share one address. So a known token is passed to authentication even while its address is over that
+ * limit, and one misconfigured neighbour cannot lock the others out. A known token proves nothing; authentication still
+ * decides. The stored caller determines which limits to check before a look-up is spent.
  *
- * Kept as SHA-256, bounded; the one that has not worked for longest goes first.
+ * Tokens are stored as SHA-256 in a table of limited size; the one that has not been used for longest is removed first.
  */
 import { hash } from 'node:crypto';
 import type { Caller } from './caller.ts';
@@ -14,7 +14,7 @@ export class WorkingCredentials {
 
   constructor(private readonly capacity = 10_000) {}
 
-  /** Whose it was when it last worked. */
+  /** The caller that the token belonged to when it last worked. */
   find(token: string): Caller | undefined {
     return this.#known.get(digestOf(token));
   }

@@ -1,10 +1,10 @@
 import type { RouteId } from '@svc/contract';
 import type { Handlers } from './handler.ts';
 
-/** What is done before a handler, which is not called where this throws or rejects. */
+/** Runs before a handler. If it throws or rejects, the handler is not called. */
 export type Before<Input = unknown> = (input: Input) => void | Promise<void>;
 
-/** The handlers, each behind what `beforeOf` answers for its route; null: as it is. */
+/** The handlers, each preceded by what `beforeOf` returns for its route; null: unchanged. */
 export const wrapHandlers = <Input>(
   handlers: Handlers,
   beforeOf: (id: RouteId) => Before<Input> | null,
@@ -18,6 +18,6 @@ export const wrapHandlers = <Input>(
     };
     return [id, wrapper];
   });
-  // Each stands where the one that it wraps stood.
+  // Each wrapped handler has the key of the original.
   return Object.fromEntries(wrapped) as Handlers;
 };

@@ -1,6 +1,6 @@
 /**
- * What came of calls about approvals, for the operator: how much people are asked, what they answer, and whom the
- * limits stop.
+ * Results of calls about approvals, for the operator: how many approvals are requested, how people answer, and which
+ * calls the limits refuse.
  */
 import { ServiceError } from '@svc/service';
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -17,9 +17,9 @@ const OUTCOMES = [
 type Outcome = (typeof OUTCOMES)[number];
 
 export interface ApprovalMetrics {
-  /** Counts `done` where the work succeeds, `failed` where the service refuses it; `limited` where that is for a limit. */
+  /** Counts `done` if the work succeeds, `failed` if the service refuses it, and `limited` if a limit refuses it. */
   count<T>(done: Outcome, failed: Outcome | null, work: Promise<T>): Promise<T>;
-  /** A call begins to wait; answers what to call once it has ended. */
+  /** Notes that a call begins to wait; returns the function to call once the wait has ended. */
   wait(): () => void;
 }
 

@@ -22,7 +22,7 @@ export const createDecisionMetrics = (registry: Registry): Required<VerifyObserv
   });
   return {
     onAnswer: ({ decision, reason, replayed, isAskerPaused }) => {
-      // A relying party that has paused itself is no fault to alert the operator of.
+      // A relying party that paused itself is not a fault that the operator should be alerted of.
       const isForPause = isAskerPaused && reason === 'SERVICE_UNAVAILABLE';
       if (replayed) replays.inc();
       else decisions.inc({ decision, reason: isForPause ? 'PAUSED' : (reason ?? '') });

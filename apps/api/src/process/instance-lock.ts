@@ -1,7 +1,7 @@
 /**
- * One process owns a data folder: its embedded database, its demonstration file. The owner's process number stands in
- * `instance.pid`, beside when it began, so that a number which went to another process after a crash or in another
- * container life is not taken for it. Processes on other hosts are not seen.
+ * One process owns a data folder with its embedded database and its demonstration file. `instance.pid` contains the
+ * owner's process id and start time. With the start time, an id that was reused after a crash, or in another run of a
+ * container, is not taken for the owner. Processes on other hosts are not detected.
  */
 import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { isAlive } from '@svc/embedded-postgres/is-alive';
 
 export type InstanceLock =
   | { readonly held: true; release(): void }
-  /** The living process that holds it. */
+  /** The live process that holds the lock. */
   | { readonly held: false; readonly ownerPid: number };
 
 const LOOKUP_MS = 5_000;
 const ATTEMPTS = 10;
 
-/** Takes the lock of an existing folder; a lock whose holder is gone is taken over. */
+/** Takes the lock of an existing folder; a lock whose holder has ended is taken over. */
 export const lockInstance = (dataDir: string): InstanceLock => {
   const path = join(dataDir, 'instance.pid');
   const own = `${process.pid} ${beginningOf(process.pid)}\n`;
@@ -24,7 +24,7 @@ export const lockInstance = (dataDir: string): InstanceLock => {
   writeFileSync(draft, own);
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      // Linked, not written: whoever finds the file finds it whole, and of two one makes it.
+      // Linked, not written: a reader always finds the whole file, and only one of two starting processes creates it.
       if (link(draft, path)) return held(path, own);
       const found = read(path);
       const ownerPid = found === null ? null : livingOwner(found);
@@ -56,7 +56,10 @@ const link = (from: string, to: string): boolean => {
   }
 };
 
-/** Moved away before it is removed: if another starter was faster, what was moved is its lock and is put back. */
+/**
+ * Moves the file away before removing it. If another process was faster, the moved file is that process's lock and is
+ * put back.
+ */
 const removeStale = (path: string, stale: string): void => {
   const aside = `${path}.stale-${process.pid}`;
   try {
@@ -83,12 +86,12 @@ const livingOwner = (text: string): number | null => {
   return beginning === beginningOf(pid) ? pid : null;
 };
 
-/** When a process began, as the system tells it; empty where it does not, and then the number alone counts. */
+/** Start time of a process, as the system reports it; empty where it does not, and then only the id is compared. */
 const beginningOf = (pid: number): string => {
   try {
     if (process.platform === 'linux') {
       const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-      // The name in parentheses may hold spaces; the 20th field after it is the start time (proc(5)).
+      // The name in parentheses may contain spaces; the 20th field after it is the start time (proc(5)).
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
       return `${boot} ${fields[19] ?? ''}`;
     }

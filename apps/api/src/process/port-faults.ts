@@ -1,9 +1,12 @@
-/** The two ports are tried before anything else is started: what is wrong is known at once, by its variable. */
+/**
+ * Tries the two ports before anything else is started, so that a fault is reported at once with the name of its
+ * variable.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Config } from '@svc/config';
 
-/** Each port that cannot be listened on, as a fault of the configuration; empty if both can. */
+/** Each port on which the process cannot listen, as a fault of the configuration; empty if it can listen on both. */
 export const findPortFaults = async (
   config: Pick<Config, 'host' | 'port' | 'adminHost' | 'adminPort'>,
 ): Promise<readonly string[]> => {

@@ -1,4 +1,4 @@
-/** Makes a running API from the environment: configuration, the data folder, ports, secrets, database, listeners. */
+/** Starts an API from the environment: configuration, data folder, ports, secrets, database, listeners. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, type Environment, loadSecrets, openDataDir, type Secrets } from '@svc/config';
@@ -14,22 +14,27 @@ export interface RunningApi {
   readonly api: Api;
   readonly config: Config;
   readonly secrets: Secrets;
-  /** What the person who started this should know, one sentence each; usually none. */
+  /** Sentences for the person who started the process; usually none. */
   readonly notes: readonly string[];
-  /** Listeners, then storage, then the embedded database, then the data folder. As that of `Api`. */
+  /**
+   * Closes the listeners, then storage, then the embedded database, then releases the data folder. Parameters as of
+   * `Api`.
+   */
   close(...how: Parameters<Api['close']>): Promise<void>;
 }
 
 export interface RunOptions {
-  /** The data folder is this process's alone; always so with the embedded database. */
+  /** True: this process owns the data folder alone; always so with the embedded database. */
   readonly ownsDataDir: boolean;
-  /** Given where a supervisor holds the ports (fleet.ts). */
+  /** Given if a supervisor holds the ports (fleet.ts). */
   readonly createAdmin?: ApiDeps['createAdmin'];
-  /** Where this process packs days too (start.ts). */
+  /** Given if this process packs days too (start.ts). */
   readonly packThread?: URL;
 }
 
-/** Throws `ConfigurationError`, or what says why it cannot start; everything is closed again then. */
+/**
+ * Throws `ConfigurationError`, or another error that says why the API cannot start. Everything is closed again then.
+ */
 export const runApi = async (
   env: Environment,
   logger: Logger,
@@ -76,7 +81,7 @@ const start = async (deps: Omit<ApiDeps, 'databaseUrl'>, release: () => void): P
   }
 };
 
-/** Throws `ConfigurationError` with all that is taken already: the folder by another instance, the ports by anybody. */
+/** Throws `ConfigurationError` that lists what is in use already: the folder by another instance, or a port. */
 const claimPlaces = (config: Config, isOwner: boolean, faults: readonly string[]): { release(): void } => {
   if (isOwner) openDataDir(config.dataDir);
   const lock = isOwner ? lockInstance(config.dataDir) : ({ held: true, release: () => {} } as const);
@@ -91,7 +96,9 @@ const claimPlaces = (config: Config, isOwner: boolean, faults: readonly string[]
   throw new ConfigurationError(faults);
 };
 
-/** While it runs, `database-url` in the data folder names it, for tools beside this process. */
+/**
+ * While the database runs, the file `database-url` in the data folder contains its URL, for tools beside this process.
+ */
 const startDatabase = async ({ dataDir }: Config, logger: Logger): Promise<EmbeddedPostgres> => {
   const embedded = await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres') });
   for (const note of embedded.notes) logger.info({ note }, 'embedded database');

@@ -1,6 +1,7 @@
 /**
- * `POST /access/v1/evaluations`: each item is one evaluation with a Receipt and a deadline of its own. A failure of one
- * is told in its place and denies it alone, because others may be decided and their Proofs spent.
+ * `POST /access/v1/evaluations`: each item is one evaluation with its own Receipt and its own deadline. If an item
+ * fails, its error is reported in its place and denies this item only, because other items may be decided and their
+ * Proofs spent.
  */
 import { type Body, describeProblems, ERROR_STATUS, PLACES, type Routes, routes } from '@svc/contract';
 import { isJsonObject } from '@svc/protocol';
@@ -19,7 +20,7 @@ export const evaluateAccesses =
   (evaluate: EvaluateOne, log: Log): Handler<Routes['evaluateAccesses']> =>
   async ({ caller, body, countMore, answerByMs, noteRemoteWait, noteDecision, clientGone }) => {
     const { evaluations = [] } = body;
-    // Without items the contract has held it to be one evaluation.
+    // The contract has validated a request without items as one evaluation.
     if (evaluations.length === 0)
       return {
         status: 200,
@@ -35,7 +36,7 @@ const parseSingle = (body: Batch): AuthZenRequest => routes.evaluateAccess.body.
 
 type EvaluateItem = (item: unknown, index: number) => Promise<Answered>;
 
-/** Throws ClientGone where its caller is gone before all are evaluated that are evaluated one after another. */
+/** Throws ClientGone if the client disconnects before all items that run one after another have been evaluated. */
 const runAll = async (
   items: readonly unknown[],
   one: EvaluateItem,
@@ -46,11 +47,11 @@ const runAll = async (
   if (semantic === 'execute_all') return Promise.all(items.map(one));
   const answered: Answered[] = [];
   for (const [index, item] of items.entries()) {
-    // A further ALLOW would spend a Proof, and draw on budgets, for nobody.
+    // A further ALLOW would spend a Proof and draw on budgets although no client waits for it.
     if (gone.aborted) throw new ClientGone();
     const answer = await one(item, index);
     answered.push(answer);
-    // When storage is gone, every further item would wait for it in turn.
+    // While storage does not answer, every further item would wait for it in turn.
     if (answer.decision === (semantic === 'permit_on_first_permit') || isOutage(answer)) break;
   }
   return answered;
@@ -91,7 +92,9 @@ const placeOf = (index: number) => {
   return { whole, field: (path: string) => `${whole}.${path}` };
 };
 
-/** An item's own member takes the place of the default whole (AuthZEN 1.0 §7.1.1): nothing within it is filled in. */
+/**
+ * A member of an item replaces the whole default (AuthZEN 1.0 §7.1.1): defaults are not merged into its inner members.
+ */
 const withDefaults = (batch: Batch, item: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const merged: Record<string, unknown> = { ...item };
   for (const name of ['subject', 'action', 'resource', 'context'] as const)

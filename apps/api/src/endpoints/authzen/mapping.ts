@@ -1,6 +1,7 @@
 /**
- * Between AuthZEN and a verification (interface §AuthZEN records). Nothing that is mapped is authenticated: what is wrong
- * inside Grant, Proof and Action is evaluated. Only what cannot become a verification at all is refused here.
+ * Mapping between AuthZEN and a verification (interface §AuthZEN records). The mapping authenticates nothing: faults
+ * inside Grant, Proof and Action are evaluated. This module refuses only requests that cannot become a verification at
+ * all.
  */
 import type { Body, Routes } from '@svc/contract';
 import { parseProof, type ReceiptBody, type VerifyRequest } from '@svc/protocol';
@@ -11,7 +12,7 @@ export type AuthZenResponse = Body<Routes['evaluateAccess'], 200>;
 
 export type Mapped =
   | { readonly ok: true; readonly request: VerifyRequest }
-  /** `problem` follows "body." or the place of an item. */
+  /** `problem` is appended to "body." or to the place of an item. */
   | { readonly ok: false; readonly problem: string };
 
 export const toVerifyRequest = ({ subject, action, resource, context = {} }: AuthZenRequest): Mapped => {
@@ -25,7 +26,7 @@ export const toVerifyRequest = ({ subject, action, resource, context = {} }: Aut
     if (Object.hasOwn(properties, name))
       return { ok: false, problem: `action.properties.${name} is not known: it stands elsewhere` };
   const parsed = parseProof(proof);
-  // A Proof that does not parse is evaluated, and denied.
+  // A Proof that cannot be parsed is evaluated, and denied.
   if (parsed.ok && parsed.value.agent !== subject.id)
     return { ok: false, problem: 'subject.id must be the Agent that signed the Proof' };
   return { ok: true, request: { grant, proof, action: actionOf(action.name, properties, resource.id) } };
@@ -36,7 +37,7 @@ const refused = (place: string, what: string): Mapped => ({
   problem: `${place} must be ${what}, here or in context`,
 });
 
-/** The Action made of the properties that it has; others are ignored, since AuthZEN lets a request hold them. */
+/** The Action made from the properties that an Action has. Other properties are ignored: AuthZEN allows them. */
 const actionOf = (
   type: AuthZenRequest['action']['name'],
   properties: Readonly<Record<string, unknown>>,
@@ -47,7 +48,7 @@ const actionOf = (
   return { type, resource, ...Object.fromEntries(given.map((name) => [name, properties[name]])) };
 };
 
-/** The answer that a stored Receipt gives: a permit exactly if it says ALLOW. */
+/** The answer for a stored Receipt: a permit exactly if the Receipt says ALLOW. */
 export const presentEvaluation = (
   { did, baseUrl }: Pick<ServiceIdentity, 'did' | 'baseUrl'>,
   { text }: VerifyAnswer,

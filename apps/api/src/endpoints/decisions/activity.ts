@@ -1,4 +1,4 @@
-/** The decisions of a Principal by what they have in common. */
+/** The decisions of a Principal, grouped by what they have in common. */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
 import type { Activity } from '@svc/service';

@@ -9,12 +9,12 @@ import { type DecisionSummary, presentDecisionSummary } from './summary.ts';
 
 type Batches = AsyncIterable<readonly ExportedDecision[]>;
 
-/** The form `text` of Receipts; one chunk for each batch. */
+/** Expects Receipts in the form `text`; yields one chunk for each batch. */
 export async function* exportNdjson(batches: Batches): AsyncGenerator<Uint8Array> {
   for await (const batch of batches) yield bytesOf(batch.map(ndjsonLine));
 }
 
-/** The form `jws` of Receipts. */
+/** Expects Receipts in the form `jws`. */
 export async function* exportCsv(batches: Batches): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${CSV_COLUMNS.map(csvCell).join(',')}\r\n`);
   for await (const batch of batches) yield bytesOf(batch.map(csvLine));
@@ -23,7 +23,7 @@ export async function* exportCsv(batches: Batches): AsyncGenerator<Uint8Array> {
 /** A line in three parts: the text before the Receipt, its bytes, and the text behind it. */
 type Line = readonly [before: string, receipt: Uint8Array, behind: string];
 
-/** Bytes and not a string: a string of half a megabyte would be copied here and again where it is sent. */
+/** Bytes instead of a string: a string of half a megabyte would be copied here and again when it is sent. */
 const bytesOf = (lines: readonly Line[]): Uint8Array => {
   const lengthOf = ([before, receipt, behind]: Line) =>
     Buffer.byteLength(before) + receipt.length + Buffer.byteLength(behind);
@@ -64,12 +64,12 @@ const SUMMARY_COLUMNS = [
 
 const CSV_COLUMNS = [...SUMMARY_COLUMNS, 'outcomes', 'receipt'];
 
-/** A JWS begins with `ey` and has neither quotes nor what separates cells. */
+/** The Receipt needs no quotes: a JWS begins with `ey` and contains neither quotes nor cell separators. */
 const csvLine = (row: ExportedDecision): Line => {
   const summary = presentDecisionSummary(row.decision);
   const cells = [...SUMMARY_COLUMNS.map((column) => summary[column]), outcomesText(row)];
   return [`${cells.map(csvCell).join(',')},"`, row.decision.receipt, '"\r\n'];
 };
 
-/** Every one is in quotes: readers differ in what else they take for the end of a cell. */
+/** Every cell is quoted: readers differ in which other characters they take for the end of a cell. */
 const csvCell = (value: string | number | null): string => `"${inertCell(value).replaceAll('"', '""')}"`;

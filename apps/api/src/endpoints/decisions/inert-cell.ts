@@ -1,17 +1,20 @@
 /**
- * Cells that a spreadsheet shows and never computes. What begins like a formula is given a `'` in front, which the
- * programs take for "this is text"; so is what would begin a cell of its own for a program that takes `;`, `|` or tabs
- * for separators. Blank space, quotes and invisible characters before a sign do not help: some programs drop them. Nor do
- * the full-width signs, which some take for the plain ones.
+ * Makes cells that a spreadsheet shows and never computes.
  *
- * What begins with `'` gets one as well, so that taking a `'` off at each of these places always gives back what was there.
+ * - A cell that begins like a formula gets a `'` in front, which spreadsheets take for "this is text".
+ * - So does every part of the text that would begin a cell in a program that takes `;`, `|` or tabs for separators.
+ * - Blank space, quotes and invisible characters before the sign do not prevent the mark, because some programs drop
+ *   them.
+ * - Full-width signs are treated like the plain ones, because some programs take them for these.
+ * - What begins with `'` gets another `'`. So a reader that removes one `'` at each of these places gets the original
+ *   text.
  */
 const DROPPED = /[\s"'`\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const SIGN = /[=+\-@＝＋－＠﹦﹢﹣﹫⁼₌⁺₊⁻₋]/u;
 const ALWAYS_MARKED = /[\t\r\n']/;
 const SEPARATOR = /[;|\t]/;
 
-/** Null is the empty cell. */
+/** Null gives the empty cell. */
 export const inertCell = (value: string | number | null): string => {
   const text = String(value ?? '');
   const [first = ''] = text;
@@ -19,7 +22,10 @@ export const inertCell = (value: string | number | null): string => {
   return markCells([...text]).join('');
 };
 
-/** Puts the marks in, from the right: a tab may be dropped as well as separate, so what comes behind it is looked at once. */
+/**
+ * Inserts the marks from right to left. A tab can be dropped or can separate cells, so the character behind it is
+ * examined only once.
+ */
 const markCells = (characters: string[]): readonly string[] => {
   let isBeforeSign = false;
   for (let at = characters.length - 1; at >= 0; at -= 1) {

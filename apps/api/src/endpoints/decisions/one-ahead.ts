@@ -1,8 +1,8 @@
-/** The next is made while the one before is sent, and no more than that. */
+/** Produces one item ahead, and no more: the next item is made while the one before is sent. */
 export async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   const begin = () => {
     const next = items.next();
-    // Awaited later: a rejection before that must not count as unhandled.
+    // It is awaited later; a rejection before that must not count as unhandled.
     next.catch(() => {});
     return next;
   };

@@ -1,4 +1,4 @@
-/** Decisions on the wire (interface §DecisionSummary). */
+/** Decisions as the interface presents them (interface §DecisionSummary). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
 import type { DecisionRecord } from '@svc/service';
