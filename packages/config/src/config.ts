@@ -3,7 +3,7 @@ import type { OrgId } from '@svc/protocol';
 
 export type Database =
   | { readonly kind: 'external'; readonly url: string }
-  /** A PostgreSQL started by the process in `dataDir`. Development only. */
+  /** A PostgreSQL server that the process starts in `dataDir`. Development only. */
   | { readonly kind: 'embedded' };
 
 /** Host name → loopback base URL, and `txt:<name>` → TXT answers, for local tests of hosted DIDs. */
@@ -12,7 +12,7 @@ export interface OutboundMap {
   readonly txt: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What tells a database that was set back or replaced (protocol §10). */
+/** The fence: detects a database that was set back or replaced (protocol §10). */
 export interface FenceConfig {
   /** `file:///folder` or `s3://bucket/prefix`. */
   readonly place: string;
@@ -21,13 +21,13 @@ export interface FenceConfig {
   readonly maxAgeMs: number;
 }
 
-/** Where closed days go (docs/decisions/0068-how-a-day-goes-cold.md). */
+/** The store for closed days (docs/decisions/0068-how-a-day-goes-cold.md). */
 export interface ColdConfig {
   /** `file:///folder` or `s3://bucket/prefix`. */
   readonly place: string;
   /** Endpoint of the S3-compatible storage; null: Amazon's. */
   readonly endpoint: string | null;
-  /** 0: none is packed. */
+  /** 0: no day is packed. */
   readonly hotDays: number;
   readonly graceDays: number;
 }
@@ -43,21 +43,21 @@ export interface SelfServeLimits {
   readonly orgsPerDay: number;
 }
 
-/** What one customer may take of what all share. Rates are per node. */
+/** Limits of one customer's use of shared resources. Rates are per node. */
 export interface TenantLimits {
-  /** Live API keys of a Principal, a relying party, an org, the operator's observers; on all nodes together. */
+  /** Live API keys of each Principal, relying party and org, and of the operator's observers; on all nodes together. */
   readonly liveKeys: number;
   /** Principals and relying parties of an org, on all nodes together. */
   readonly members: number;
-  /** That an org which signed itself up makes in all before it has a plan, on all nodes together. */
+  /** Changes that an org which signed itself up may make in all before it has a plan; on all nodes together. */
   readonly changesWithoutPlan: number;
-  /** Calls but verifications in a minute, of all keys of a subject. */
+  /** Calls per minute, without verifications, of all keys of a subject. */
   readonly subjectPerMinute: number;
-  /** The same of an org with all its members. */
+  /** The same for an org with all its members. */
   readonly orgPerMinute: number;
-  /** Verifications in a minute, of all relying parties of an org. */
+  /** Verifications per minute of all relying parties of an org. */
   readonly orgVerifiesPerMinute: number;
-  /** Open connections of one client address; not where proxies stand in front. */
+  /** Open connections of one client address; not applied behind proxies. */
   readonly connectionsPerAddress: number;
 }
 
@@ -71,42 +71,45 @@ export interface Config {
   readonly adminPort: number;
   /** Public address, without a trailing slash. */
   readonly baseUrl: string;
-  /** As written in DIDs: the colon before a port is `%3A`. */
+  /** The form used in DIDs: the colon before a port is `%3A`. */
   readonly domain: string;
   /** Prefix of every `statusListCredential`, without a trailing slash. */
   readonly statusBaseUrl: string;
   /** Host name (with port) that serves status lists at the bare path, or null if they live under `baseUrl`. */
   readonly statusHost: string | null;
   readonly database: Database;
-  /** Where reports are read from; null: from `database`. */
+  /** The database that reports are read from; null: `database`. */
   readonly databaseReadUrl: string | null;
-  /** A synchronous standby has what is answered; that it does is watched. */
+  /** True: a synchronous standby has everything that was answered. The process monitors whether it does. */
   readonly promisesStandby: boolean;
-  /** Null: none. */
+  /** Null: no fence. */
   readonly fence: FenceConfig | null;
-  /** Null: nowhere. */
+  /** Null: no store for cold days. */
   readonly cold: ColdConfig | null;
   readonly dataDir: string;
   /** Null: generate one and print it (development). */
   readonly adminToken: string | null;
   /** All are accepted, so that the key can be rotated. Empty: self-serve is off. */
   readonly provisionKeys: readonly string[];
-  /** What webhook secrets are derived from, the one for new ones first. Empty: none are sent, unless it is a demonstration. */
+  /**
+   * Keys from which webhook secrets are derived; new secrets use the first. Empty: no webhooks are sent, except in a
+   * demonstration.
+   */
   readonly webhookKeys: readonly string[];
-  /** Streams of Shared Signals are served, and pushed. */
+  /** True: Shared Signals streams are served and pushed. */
   readonly ssf: boolean;
   /** Path of a JWK set, active key first. Null: generate in `dataDir` (development). */
   readonly receiptKeysPath: string | null;
   readonly statusKeysPath: string | null;
   readonly sandboxKeysPath: string | null;
-  /** Path of the passphrase of encrypted private key files. Null: there are none. */
+  /** Path of the passphrase of encrypted private key files. Null: no key file is encrypted. */
   readonly keyPassphrasePath: string | null;
   /** Path of the PIN of PKCS#11 tokens whose URI names none. */
   readonly pkcs11PinPath: string | null;
-  /** `auto`: libsodium where it loads. */
+  /** `auto`: libsodium, if it can be loaded. */
   readonly ed25519: 'auto' | 'node';
   readonly demo: boolean;
-  /** Calls that store something in the sandbox in a UTC day, on all nodes together. */
+  /** Calls per UTC day that store something in the sandbox, on all nodes together. */
   readonly demoPerDay: number;
   /** Null: off. */
   readonly selfServe: SelfServeLimits | null;
@@ -114,7 +117,7 @@ export interface Config {
   readonly entitlements: 'log' | 'enforce';
   readonly compOrgs: readonly OrgId[];
   readonly selfTestOrgs: readonly OrgId[];
-  /** How many proxies in front of the process append to `X-Forwarded-For`. */
+  /** Number of proxies in front of the process that append to `X-Forwarded-For`. */
   readonly trustProxyHops: number;
   readonly outboundMap: OutboundMap | null;
 }
@@ -123,7 +126,7 @@ export type ParsedConfig =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** What the conformance runner is told: it asks hosts that customers name, so it holds no key and no token. */
+/** Configuration of the conformance runner. It calls hosts that customers name, so it holds no key and no token. */
 export interface RunnerConfig
   extends Pick<
     Config,
@@ -136,7 +139,7 @@ export type ParsedRunnerConfig =
   | { readonly ok: true; readonly config: RunnerConfig }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** What only calls need, and whoever answers them. */
+/** Members that are needed only for calls, and by the process that answers them. */
 type OfCalls =
   | 'host'
   | 'port'
@@ -152,10 +155,10 @@ type OfCalls =
   | 'selfServe'
   | 'trustProxyHops';
 
-/** What API and worker have alike. */
+/** What API and worker have in common. */
 export type ServiceConfig = Omit<Config, OfCalls>;
 
-/** What the worker is told: it closes days and signs status lists, signs no Receipt, and lets nobody in. */
+/** Configuration of the worker. It closes days and signs status lists; it signs no Receipt and admits no caller. */
 export type WorkerConfig = ServiceConfig & {
   readonly database: Extract<Database, { readonly kind: 'external' }>;
 };

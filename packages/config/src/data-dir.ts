@@ -1,4 +1,4 @@
-/** `SVC_DATA_DIR`: the embedded database and the generated development secrets. */
+/** `SVC_DATA_DIR`: the folder of the embedded database and the generated development secrets. */
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
@@ -8,8 +8,9 @@ export class DataDirError extends Error {
 }
 
 /**
- * Makes the folder where it is absent. Others may pass through it, since as root the database runs as another user,
- * but not list it; every secret in it is a file that its owner alone reads. Throws `DataDirError`.
+ * Makes the folder if it is missing. Other users may pass through it but not list it, since the database runs as
+ * another user when the process runs as root. Every secret in it is a file that only its owner can read. Throws
+ * `DataDirError`.
  */
 export const openDataDir = (dataDir: string): void => {
   try {
@@ -22,7 +23,7 @@ export const openDataDir = (dataDir: string): void => {
   }
 };
 
-/** Not Node's recursive mkdir, which loops forever if a file system reports ENOENT below an existing folder. */
+/** Not Node's recursive mkdir, which never ends if a file system reports ENOENT below an existing folder. */
 const makeFolders = (folder: string): void => {
   try {
     makeFolder(folder);

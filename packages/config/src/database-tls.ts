@@ -1,12 +1,12 @@
-/** Whether connections of a `DATABASE_URL` are encrypted, as the driver reads it (pg-connection-string). */
-// User info ends at the last `@`, as in the driver: a password may have others.
+/** Whether connections of a `DATABASE_URL` are encrypted, by the rules of the driver (pg-connection-string). */
+// User info ends at the last `@`, as in the driver: the password may contain an unencoded `@`.
 const SHAPE = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^@/?#]*)[^?#]*(?:\?([^#]*))?(?:#.*)?$/s;
-/** `allow` is no mode of the driver, which takes what it does not know for TLS; libpq would take plain text. */
+/** `allow` is missing: the driver does not define it and uses TLS for unknown modes, but libpq would use plain text. */
 const ENCRYPTED = new Set(['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']);
 
 /**
- * The hosts, without ports, that are other machines and are reached in plain text. `pgHost`: `PGHOST`, which counts
- * where the URL names none.
+ * The hosts, without ports, that are other machines and are reached in plain text. `pgHost`: value of `PGHOST`, used if
+ * the URL names no host.
  */
 export const hostsWithoutTls = (databaseUrl: string, pgHost = ''): readonly string[] => {
   const [, authority = '', query = ''] = SHAPE.exec(databaseUrl) ?? [];
@@ -14,7 +14,7 @@ export const hostsWithoutTls = (databaseUrl: string, pgHost = ''): readonly stri
   const parameters = new Map(new URLSearchParams(query));
   const mode = parameters.get('sslmode');
   const isLibpq = parameters.get('uselibpqcompat') === 'true';
-  // With libpq's meaning `prefer` takes plain text where the server offers nothing else.
+  // With libpq's meaning, `prefer` uses plain text if the server offers no TLS.
   if (
     mode !== undefined ? ENCRYPTED.has(mode) && !(isLibpq && mode === 'prefer') : isOn(parameters.get('ssl'))
   )
@@ -27,7 +27,7 @@ const isOn = (ssl: string | undefined): boolean => ssl === 'true' || ssl === '1'
 
 const withoutPort = (host: string): string => decodeURIComponent(host.replace(/:[0-9]*$/, ''));
 
-/** None, or a folder: a socket of this machine. */
+/** True for a socket (no host, or a folder) and for loopback. */
 const isLocal = (host: string): boolean =>
   host === '' ||
   host.startsWith('/') ||
@@ -36,8 +36,9 @@ const isLocal = (host: string): boolean =>
   /^127(?:\.[0-9]{1,3}){3}$/.test(host);
 
 /**
- * Why a process of this environment must not use its `DATABASE_URL`, or the address of that name; null where it may, or
- * has none. Shows hosts, and nothing else of it. An `SVC_ENV` that is unknown is held to the rule of production.
+ * Why this process must not use the URL in its `DATABASE_URL` (or in the variable `name`). Null: it may, or the
+ * variable is not set. The text shows hosts and no other part of the URL. An unknown `SVC_ENV` is treated as
+ * production.
  */
 export const databaseTlsFault = (
   env: Readonly<Record<string, string | undefined>>,
@@ -47,7 +48,7 @@ export const databaseTlsFault = (
   const isProduction = (env.SVC_ENV || 'development') !== 'development';
   if (!isProduction || env.SVC_DATABASE_WITHOUT_TLS === '1' || !url) return null;
   const open = hostsWithoutTls(url, env.PGHOST);
-  // What stands before a `?` or `/` of a password that is not encoded is no host, and is not shown.
+  // Text before a `?` or `/` in a password that is not encoded is no host, and must not be shown.
   if (open.some((host) => /^[^[].*:/.test(host)))
     return `${name} must be a postgres:// or postgresql:// address, with what is special in its password encoded`;
   if (open.length === 0) return null;

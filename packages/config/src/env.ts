@@ -1,6 +1,6 @@
 /**
- * Every variable the process reads (protocol §14): its name, parser, default and purpose. The source of `--help` and of
- * parseConfig.
+ * Every variable that the process reads (protocol §14): its name, parser, default and purpose. `--help` and parseConfig
+ * are derived from it.
  */
 
 import type { ValueParser } from './values.ts';
@@ -309,14 +309,17 @@ export const VARIABLES = {
 
 export type VariableName = keyof typeof VARIABLES;
 
-/** The variables that may be given as files (secret-files.ts). */
+/** The variables whose value may come from a file (secret-files.ts). */
 export const SECRET_NAMES: readonly string[] = Object.entries(VARIABLES)
   .filter(([, variable]: [string, Variable]) => variable.secret === true)
   .map(([name]) => name);
 
 export const fileVariable = (name: string): string => `${name}_FILE`;
 
-/** Variables of whoever uses the service, which may share an environment with it or with `svc-admin`. Ignored here. */
+/**
+ * Variables of the service's clients, which may share an environment with the service or with `svc-admin`. Ignored
+ * here.
+ */
 export const CLIENT_VARIABLES: readonly string[] = [
   ...['SVC_URL', 'SVC_DID'],
   ...['SVC_RP_KEY', 'SVC_PRINCIPAL_KEY', 'SVC_ORG_KEY'],
@@ -324,7 +327,7 @@ export const CLIENT_VARIABLES: readonly string[] = [
 
 const PRODUCTION_NOTE = { required: ' Required in production.', refused: ' Refused in production.' } as const;
 
-/** The text of `--help`; `names`: of which variables. */
+/** The text of `--help` for the variables in `names`. */
 export const describeVariables = (names: readonly string[] = Object.keys(VARIABLES)): string =>
   Object.entries(VARIABLES)
     .filter(([name]) => names.includes(name))

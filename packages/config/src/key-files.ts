@@ -1,4 +1,4 @@
-/** The files that hold the service's signing keys: where they are, who may read them, and how they are replaced. */
+/** The files with the service's signing keys: where they are, who may read them, and how they are replaced. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -29,13 +29,13 @@ const SOURCE = {
 
 export interface KeyFile {
   readonly path: string;
-  /** Made here if it is not there: development. */
+  /** True: the process makes the file if it is missing (development). */
   readonly isOwn: boolean;
-  /** For messages: the variable and the path. */
+  /** The variable and the path, for messages. */
   readonly source: string;
 }
 
-/** Where key sets are; one that the process has no use for is not there. */
+/** The paths of key sets; a key set that the process does not use has no path. */
 export type KeyPaths = Pick<Config, 'dataDir'> &
   Partial<Pick<Config, 'receiptKeysPath' | 'statusKeysPath' | 'sandboxKeysPath'>>;
 
@@ -49,7 +49,7 @@ export const findKeyFile = (purpose: KeyPurpose, config: KeyPaths): KeyFile => {
 
 export interface ReadSecret {
   readonly text: string;
-  /** What is wrong with who may read or replace it, or null. */
+  /** What is wrong with the permissions to read or replace the file; null: nothing. */
   readonly exposure: string | null;
 }
 
@@ -58,12 +58,15 @@ const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;
 const isWindows = process.platform === 'win32';
 
-/** A set of some hundred keys. */
+/** Room for a set of some hundred keys. */
 const MAX_BYTES = 1_048_576;
 
-/** Throws what the file system throws, and where the file is larger. The rights are those of the very file that is read. */
+/**
+ * Throws the file system's error, and an error if the file is larger than `maxBytes`. The permissions are checked on
+ * the file that is read, not on the path.
+ */
 export const readSecretFile = (path: string, maxBytes = MAX_BYTES): ReadSecret => {
-  // A pipe that nobody writes to would not even open.
+  // Without O_NONBLOCK, opening a pipe that has no writer would never return.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(file);
@@ -76,14 +79,14 @@ export const readSecretFile = (path: string, maxBytes = MAX_BYTES): ReadSecret =
   }
 };
 
-/** Windows has no such rights and says that everybody may. */
+/** Windows has no such permissions and reports that everybody has all of them. */
 const exposureOf = (path: string, mode: number): string | null => {
   if (isWindows) return null;
   if ((mode & OTHERS) !== 0)
     return `everybody on this machine may read or write it (mode ${octal(mode)}); run chmod 600 ${path}`;
   const folder = dirname(path);
   const { mode: folderMode } = statSync(folder);
-  // In a sticky folder nobody but its owner replaces a file.
+  // In a sticky folder only the owner of a file can replace it.
   const isReplaceable = (folderMode & OTHERS_WRITE) !== 0 && (folderMode & STICKY) === 0;
   return isReplaceable
     ? `everybody on this machine may put another file in its place (${folder} has mode ${octal(folderMode)}); run chmod o-w ${folder}`
@@ -91,7 +94,10 @@ const exposureOf = (path: string, mode: number): string | null => {
 };
 const octal = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0');
 
-/** What opens the private keys that a key set refers to. `exposed` is told of files that others may read. */
+/**
+ * The functions that open the private keys which a key set refers to. `exposed` is called for files that others may
+ * read.
+ */
 export const keySourcesOf = (
   { path }: Pick<KeyFile, 'path'>,
   config: Pick<Config, 'keyPassphrasePath' | 'pkcs11PinPath'>,
@@ -115,7 +121,7 @@ export const keySourcesOf = (
   },
 });
 
-/** `source` is for the message. Throws `KeySetError` where the file system refuses. */
+/** `source` is for the message. Throws `KeySetError` if the file system refuses. */
 export const orKeySetError = <T>(source: string, what: string, work: () => T): T => {
   try {
     return work();
@@ -126,13 +132,15 @@ export const orKeySetError = <T>(source: string, what: string, work: () => T): T
 
 export const newPrivateJwk = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
 
-/** A name that no other process takes, nor one that was killed has taken. */
+/** A name that no other process uses, not even one that was killed. */
 const draftOf = (path: string): string => `${path}.${randomBytes(6).toString('hex')}.new`;
 
 /**
- * A new file for whoever reads the set: with the set's owner and rights, where there is one. Otherwise a key that root
- * makes could not be read by the service. It appears whole or not at all, and is on disk when this returns, as the only copy
- * of a private key must be before the set names it. Throws what the file system throws, and nothing is left then.
+ * Writes a new file for the users who read the key set: with the set's owner and permissions, if there is a set.
+ * Otherwise the service could not read a key that root makes.
+ *
+ * The file appears whole or not at all. It is on disk when this returns, because the only copy of a private key must be
+ * on disk before the set names it. Throws the file system's error, and leaves no file then.
  */
 const writeBeside = (setPath: string, path: string, text: string): void => {
   const set = statSync(setPath, { throwIfNoEntry: false });
@@ -150,20 +158,25 @@ const writeBeside = (setPath: string, path: string, text: string): void => {
   flushFolder(dirname(path));
 };
 
-/** As far as the file system does that: Windows and some network drives do not, and what was written stays written. */
+/**
+ * Flushes the folder if the file system can. Windows and some network drives cannot; the file that was written stays.
+ */
 const flushFolder = (path: string): void => {
   let folder: number | undefined;
   try {
     folder = openSync(path, 'r');
     fsyncSync(folder);
   } catch {
-    // The file itself is on disk by then.
+    // The file itself is already on disk.
   } finally {
     if (folder !== undefined) closeSync(folder);
   }
 };
 
-/** Appears whole or not at all, also where the power fails, with the owner of before and never with more rights. Throws what the file system throws. */
+/**
+ * Replaces a file. It appears whole or not at all, also after a power failure. It keeps its owner and never gets more
+ * permissions. Throws the file system's error.
+ */
 export const replaceFile = (path: string, text: string): void => {
   const file = openSync(path, 'r');
   const { mode, uid, gid } = fstatSync(file);

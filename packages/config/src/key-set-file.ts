@@ -1,7 +1,7 @@
 /**
- * How a key set in its file changes: keys are added behind the one that signs, moved in front, encrypted, and lose
- * their private part. The file is replaced whole, with its owner and rights. Everything here throws `KeySetError` where
- * it cannot be done, and has changed nothing then.
+ * Changes of a key set in its file: keys are added behind the signing key, moved to the front, encrypted, or lose their
+ * private part. The whole file is replaced and keeps its owner and permissions. All functions here throw `KeySetError`
+ * if they cannot do their work, and have changed nothing then.
  */
 import { createPrivateKey } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
@@ -18,14 +18,14 @@ export interface KeyInFile {
   readonly private_key?: string;
 }
 
-/** The key file with what its changes need. */
+/** The key file, with what its changes need. */
 export interface KeySetFile extends KeyFile {
   readonly purpose: KeyPurpose;
   readonly signers: Signers;
   readonly sources: KeySources;
 }
 
-/** No entries where there is no file yet. */
+/** Empty if there is no file yet. */
 export const readKeySetFile = ({ path, source }: KeyFile): readonly KeyInFile[] => {
   if (!existsSync(path)) return [];
   const { text } = orKeySetError(source, 'read', () => readSecretFile(path));
@@ -39,8 +39,8 @@ export const readKeySetFile = ({ path, source }: KeyFile): readonly KeyInFile[] 
 };
 
 /**
- * A new key called `kid`: where `uri` says or, without one, where the first key of the set is. In a set with keys in plain
- * text, in plain text.
+ * Makes a new key called `kid` in the place that `uri` names or, without one, in the place of the set's first key. In a
+ * set with plain-text keys, the new key is in plain text.
  */
 export const makeKey = async (file: KeySetFile, kid: string, uri: string | null): Promise<KeyInFile> => {
   const [first] = readKeySetFile(file);
@@ -51,21 +51,23 @@ export const makeKey = async (file: KeySetFile, kid: string, uri: string | null)
   return { ...base, x: encodeBase64url(made.publicKey), private_key: made.uri };
 };
 
-/** The key is published from the next start of each process on, and does not sign yet, unless it is the first one. */
+/** Each process publishes the key from its next start on. The key does not sign yet, unless it is the first one. */
 export const addKey = (file: KeySetFile, key: KeyInFile): void => {
   const [first, ...rest] = readKeySetFile(file);
   if (first === undefined) file.sources.writeSecret(file.path, textOf([key]));
   else write(file, [first, key, ...rest]);
 };
 
-/** The one that signs from the next start of each process on. */
+/** Makes `kid` the key that signs, from the next start of each process on. */
 export const moveFirst = (file: KeySetFile, kid: string): void => {
   const keys = readKeySetFile(file);
   const chosen = keys.filter((key) => key.kid === kid);
   write(file, [...chosen, ...keys.filter((key) => key.kid !== kid)]);
 };
 
-/** Puts `successor` in front, if there is one, and takes the private part of `kid` out: its encrypted file is removed too. */
+/**
+ * Moves `successor` to the front, if there is one, and removes the private part of `kid`, including its encrypted file.
+ */
 export const withdrawKey = (file: KeySetFile, kid: string, successor: KeyInFile | null): void => {
   const keys = readKeySetFile(file);
   const rest = keys.map((key) => (key.kid === kid ? publicPartOf(key) : key));
@@ -75,7 +77,7 @@ export const withdrawKey = (file: KeySetFile, kid: string, successor: KeyInFile 
   if (at?.kind === 'file') rmSync(pathOf(at, file.sources), { force: true });
 };
 
-/** Answers the kids whose private parts stood there in plain text and are in encrypted files now. */
+/** Moves private parts from plain text into encrypted files. Returns the kids of these keys. */
 export const encryptKeys = (file: KeySetFile): readonly string[] => {
   const keys = readKeySetFile(file);
   const plain = keys.flatMap(({ kid, x, d }) => (d === undefined ? [] : [{ kid, x, d }]));
@@ -94,8 +96,8 @@ export const encryptKeys = (file: KeySetFile): readonly string[] => {
 };
 
 /**
- * Answers the encrypted files of these sets, which have the passphrase of that file now. None is changed before each could be
- * opened; done again, it goes on where it was cut off.
+ * Encrypts the key files of these sets with the passphrase of that file, and returns their paths. No file is changed
+ * before all could be opened. If the call was cut off, a repeated call completes it.
  */
 export const changePassphrase = (
   files: readonly KeySetFile[],
@@ -113,7 +115,7 @@ export const changePassphrase = (
   return encrypted.map(({ path }) => path);
 };
 
-/** `text`: null where it has that passphrase already. */
+/** `text`: the new content; null: the file has that passphrase already. */
 const encryptedAnew = (file: KeySetFile, newPassphrasePath: string) =>
   readKeySetFile(file).flatMap(({ private_key: uri }) => {
     const at = uri === undefined ? null : parseKeyUri(uri);

@@ -41,7 +41,7 @@ export const parseConfig = (env: Environment): ParsedConfig => {
   return withGoodDomain(buildConfig(read));
 };
 
-/** The variables of the conformance runner: others are neither read nor required. */
+/** The variables of the conformance runner. It neither reads nor requires others. */
 export const RUNNER_VARIABLES: readonly VariableName[] = [
   'SVC_ENV',
   'SVC_PORT',
@@ -68,7 +68,7 @@ export const parseRunnerConfig = (env: Environment): ParsedRunnerConfig => {
   return withGoodDomain({ ...placeOf(read), databaseUrl, outboundMap: read.SVC_OUTBOUND_MAP ?? null });
 };
 
-/** The variables of the worker: others are neither read nor required. */
+/** The variables of the worker. It neither reads nor requires others. */
 export const WORKER_VARIABLES: readonly VariableName[] = [
   ...RUNNER_VARIABLES,
   'SVC_SYNCHRONOUS_STANDBY',
@@ -97,7 +97,7 @@ export const parseWorkerConfig = (env: Environment): ParsedWorkerConfig => {
   return withGoodDomain({ ...serviceConfigOf(read), database: { kind: 'external' as const, url } });
 };
 
-/** The values of `names`. Unknown `SVC_…` are a fault, known ones that are not among `names` are left alone. */
+/** The values of `names`. An unknown `SVC_…` is a fault; a known variable that is not in `names` is ignored. */
 const readVariables = (
   env: Environment,
   names: readonly VariableName[],
@@ -123,7 +123,7 @@ const readVariables = (
   return { read, faults };
 };
 
-/** All DIDs of this deployment contain it; with an invalid one every Grant would be malformed. */
+/** All DIDs of this deployment contain the domain; with an invalid one every Grant would be malformed. */
 const NO_DOMAIN = 'SVC_BASE_URL names a host that no did:web DID can name; set SVC_DOMAIN to one that can';
 
 const withGoodDomain = <C extends { readonly domain: string }>(
@@ -146,7 +146,7 @@ const unknownVariables = (env: Environment): string[] =>
 
 const QUOTED_CHARS = 60;
 
-/** A URL with user info contains a password. */
+/** A URL with user info contains a password, so it is not shown. */
 const quote = (text: string, { secret }: Variable): string => {
   if (secret || text.includes('@')) return '';
   return `, not ${JSON.stringify(text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS)}…` : text)}`;
@@ -161,7 +161,7 @@ const productionFaults = (
   for (const name of names) {
     const { production }: Variable = VARIABLES[name];
     if (production === 'required' && !isSet(name)) faults.push(`${name} is required in production`);
-    // SVC_DEMO=0 is production's default.
+    // SVC_DEMO=0 is allowed: it is production's default.
     if (production === 'refused' && isSet(name) && read[name] !== false)
       faults.push(`${name} is refused in production`);
   }
@@ -206,7 +206,7 @@ const crossFaults = (read: Read): string[] => {
   return faults;
 };
 
-/** What API and runner must have alike. */
+/** Members that API and runner must have in common. */
 const placeOf = (read: Read) => {
   const env = read.SVC_ENV ?? 'development';
   const { baseUrl, domain } = names(read, env, portOf(read));
@@ -220,7 +220,7 @@ const placeOf = (read: Read) => {
   };
 };
 
-/** What API and worker have alike. */
+/** Members that API and worker have in common. */
 const serviceConfigOf = (read: Read): ServiceConfig => ({
   ...placeOf(read),
   database:

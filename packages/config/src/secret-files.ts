@@ -1,22 +1,22 @@
 /**
- * Secrets from files: `NAME_FILE` in place of `NAME`, as container platforms mount them. The file holds the value, and
- * perhaps a line end behind it.
+ * Secrets from files: `NAME_FILE` in place of `NAME`, as container platforms mount them. The file contains the value,
+ * optionally followed by a line end.
  */
 import { fileVariable, SECRET_NAMES } from './env.ts';
 import { readSecretFile } from './key-files.ts';
 import type { Environment } from './parse-config.ts';
 
-/** Many times the longest value that any of the variables takes. */
+/** Many times the longest value of any of the variables. */
 const MAX_BYTES = 65_536;
 
 export interface ReadSecretFiles {
-  /** With the content of each file under the name of its secret, and without the names of files. */
+  /** The environment with the content of each file under the name of its secret, and without the names of the files. */
   readonly env: Environment;
-  /** None contains anything of a file. */
+  /** No fault contains any content of a file. */
   readonly faults: readonly string[];
 }
 
-/** Reads the files of those of `names` that are given as one. Others' files are not opened. */
+/** Reads the files for those `names` that are given as files. Files of other variables are not opened. */
 export const readSecretFiles = (
   given: Environment,
   names: readonly string[] = SECRET_NAMES,

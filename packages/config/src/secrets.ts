@@ -1,6 +1,6 @@
 /**
- * The secrets that the configuration refers to: signing keys and the admin token. In development missing ones are
- * generated once and kept in the data folder, readable by their owner only; production refuses to start without them.
+ * The secrets that the configuration refers to: signing keys and the admin token. In development, missing ones are
+ * generated once and kept in the data folder, readable by their owner only. Production refuses to start without them.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,15 +20,15 @@ import type { Config, ServiceConfig } from './config.ts';
 import { DataDirError, openDataDir } from './data-dir.ts';
 import { findKeyFile, type KeyPaths, keySourcesOf, newPrivateJwk, readSecretFile } from './key-files.ts';
 
-/** What a process signs with, or knows of what others sign with. */
+/** The keys with which a process signs, and what it has of the keys of other processes. */
 export interface SigningSecrets extends ServiceKeySets {
-  /** What is wrong with them and tolerated in development: sentences for people, without a secret. */
+  /** Faults of the secrets that are tolerated in development: sentences for people, without a secret. */
   readonly notes: readonly string[];
-  /** What webhook secrets are derived from, the one for new ones first. */
+  /** Keys from which webhook secrets are derived; new secrets use the first. */
   readonly webhookKeys: readonly string[];
-  /** What reaches the private keys. Whoever has loaded the secrets closes it at the end. */
+  /** Access to the private keys. The caller that loaded the secrets closes it at the end. */
   readonly signers: Signers;
-  /** The key files as they are by then. Rejects as the first time. What is open stays open. */
+  /** Reads the key files again. Rejects as the first time. Open signers stay open. */
   loadAgain(): Promise<ServiceKeySets>;
 }
 
@@ -36,13 +36,13 @@ export interface Secrets extends SigningSecrets {
   /** The sandbox Principal's key. Null: this deployment has no sandbox. */
   readonly sandboxKeys: KeySet | null;
   readonly adminToken: string;
-  /** True if the token was generated in this start and has not been shown yet. */
+  /** True: the token was generated in this start and has not been shown yet. */
   readonly adminTokenIsGenerated: boolean;
 }
 
 /**
- * Reads or generates the secrets. Rejects with `DataDirError`, and with `KeySetError` that has the variable, the path and the
- * fault, never key material. Loaded again with the `signers` of before, what is open stays open.
+ * Reads or generates the secrets. Rejects with `DataDirError`, or with `KeySetError` that contains the variable, the
+ * path and the fault, never key material. `open`: signers of an earlier call; what these have open stays open.
  */
 export const loadSecrets = async (config: Config, open?: Signers): Promise<Secrets> => {
   const signers = open ?? new Signers(await openEd25519(config.ed25519));
@@ -63,8 +63,8 @@ export const loadSecrets = async (config: Config, open?: Signers): Promise<Secre
 };
 
 /**
- * Those of the worker, and of commands that sign as it does: what signs status lists and checkpoints. The keys of Receipts are
- * known from the database, and none can be signed. Rejects as `loadSecrets` does.
+ * Secrets of the worker, and of commands that sign as it does: the keys for status lists and checkpoints. The public
+ * keys of Receipts are read from the database, so no Receipt can be signed. Rejects as `loadSecrets` does.
  */
 export const loadWorkerSecrets = async (config: ServiceConfig, open?: Signers): Promise<SigningSecrets> => {
   const signers = open ?? new Signers(await openEd25519(config.ed25519));
@@ -76,14 +76,14 @@ export const loadWorkerSecrets = async (config: ServiceConfig, open?: Signers): 
   return { receiptKeys: keysOfOthers('receipt'), statusKeys, webhookKeys, notes, signers, loadAgain };
 };
 
-/** One set, as a start opens it, for a command about that one alone. Rejects with `KeySetError`. */
+/** One key set, opened as a start opens it, for a command that uses this set alone. Rejects with `KeySetError`. */
 export const openServiceKeys = (
   purpose: 'receipt' | 'status',
   config: ServiceConfig,
   signers: Signers,
 ): Promise<KeySet> => loadKeySet(purpose, { config, did: `did:web:${config.domain}`, notes: [], signers });
 
-/** Those of a command that signs nothing: no key file is read, and no private key is opened. */
+/** For a command that signs nothing: no key file is read, and no private key is opened. */
 export const secretsOfOthers = async ({ ed25519 }: Pick<Config, 'ed25519'>): Promise<SigningSecrets> => {
   const sets = { receiptKeys: keysOfOthers('receipt'), statusKeys: keysOfOthers('status') };
   const signers = new Signers(await openEd25519(ed25519));
@@ -131,21 +131,22 @@ const loadKeySet = async (purpose: KeyPurpose, { config, did, notes, signers }: 
   }
 };
 
-/** A driver's own errors are told too: they name what it could not reach. */
+/** Errors of a driver are included: they name what it could not reach. */
 const problemOf = (error: unknown): string =>
   error instanceof Error ? messageOf(error) : 'cannot be opened';
 
 const newKeySet = (purpose: KeyPurpose): string => {
-  // A sandbox whose file was lost takes a new key; the old key's kid stays in use.
+  // A sandbox key gets a random number: if its file is lost and a new key is made, the kid of the lost key stays in
+  // use.
   const number = purpose === 'key' ? randomInt(1, 1e9) : 1;
   return `${JSON.stringify({ keys: [{ kid: `${purpose}-${number}`, ...newPrivateJwk() }] }, null, 2)}\n`;
 };
 
-/** A demonstration sends webhooks without being told to. */
+/** A demonstration sends webhooks without further configuration. */
 const loadWebhookKeys = ({ webhookKeys, demo, dataDir }: Config): readonly string[] =>
   webhookKeys.length === 0 && demo ? [loadKept(dataDir, 'webhook-key')] : webhookKeys;
 
-/** A random text that is made once and kept. */
+/** A random text that is generated once and kept. */
 const loadKept = (dataDir: string, name: string): string => {
   const path = join(dataDir, name);
   return attempt(
@@ -167,8 +168,8 @@ const attempt = <T>(work: () => T, explain: (code: string | undefined) => string
 };
 
 /**
- * Atomic: the file is written under another name and then linked, so of two processes that start together the second
- * reads the first one's file.
+ * Atomic: the file is written under another name and then linked. If two processes start together, the second one reads
+ * the file of the first.
  */
 const makeUnlessThere = (path: string, make: () => string): void => {
   openDataDir(dirname(path));

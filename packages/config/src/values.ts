@@ -1,6 +1,6 @@
 /**
- * Parsers of single values. Each returns the value or a phrase beginning with "must", which never contains the value,
- * since that may be a secret.
+ * Parsers of single values. Each returns the value or a phrase that begins with "must". The phrase never contains the
+ * value, which may be a secret.
  */
 import {
   isJsonObject,
@@ -38,14 +38,14 @@ export const integer =
 export const flag: ValueParser<boolean> = (text) =>
   text === '1' || text === '0' ? good(text === '1') : bad('must be 1 or 0');
 
-/** An http or https address with nothing after the path; the trailing slash is dropped. */
+/** An http or https address without query and fragment; a trailing slash is dropped. */
 export const address: ValueParser<string> = (text) => {
   const must = 'must be an http or https address without user info, query, fragment or white space';
   if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text)) return bad(must);
   return good(text.replace(/\/+$/, ''));
 };
 
-/** One server or, as libpq has them, several with commas between. */
+/** One server or, as in libpq, several with commas between. */
 export const databaseUrl: ValueParser<string> = (text) => {
   const [, scheme, hosts, rest] = /^(postgres(?:ql)?:\/\/(?:[^/?#\s]*@)?)([^@/?\s]*)(\S*)$/.exec(text) ?? [];
   const servers = hosts?.split(',').map((host) => `${scheme}${host}${rest}`) ?? [];
@@ -64,7 +64,7 @@ export const fencePlace: ValueParser<string> = (text) =>
         'must be none, file:///<folder> or s3://<bucket>/<prefix>, a bucket being 3 to 63 of a-z, 0-9, . and -',
       );
 
-/** A domain in DID spelling: LDH labels, a port after `%3A`. */
+/** A domain in the spelling of DIDs: LDH labels, a port after `%3A`. */
 export const didDomain: ValueParser<string> = (text) =>
   parseDidWeb(`did:web:${text}`)?.path.length === 0
     ? good(text)
@@ -77,8 +77,8 @@ export const hostName: ValueParser<string> = (text) =>
   /^[A-Za-z0-9.:-]+$/.test(text) ? good(text) : bad('must be a host name or an IP address');
 
 /**
- * A secret that travels as a bearer token. The `dk_` prefix belongs to API keys, which are issued and
- * can be revoked; a configured secret must not be taken for one.
+ * A secret that is sent as a bearer token. The `dk_` prefix is refused: it belongs to API keys, which are issued and
+ * can be revoked, and a configured secret must not be taken for one.
  */
 export const secret: ValueParser<string> = (text) =>
   /^[A-Za-z0-9._~+/-]{32,512}=*$/.test(text) && !text.startsWith('dk_')

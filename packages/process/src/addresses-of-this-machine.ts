@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
 
-/** The addresses of all interfaces of this machine, as they are now. */
+/** The present addresses of all interfaces of this machine. */
 export const addressesOfThisMachine = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));

@@ -1,7 +1,11 @@
 /**
- * The admin port: liveness, readiness and Prometheus metrics (protocol §13). Unauthenticated, so it must not be
- * reachable from the public network. Live: the process answers. Ready: it can do all that it is there for. Serving: it
- * answers at least what is no decision (revocations, reads), which is what a proxy asks for that has no second choice.
+ * The admin port: liveness, readiness and Prometheus metrics (protocol §13). It does not authenticate, so it must not
+ * be reachable from the public network.
+ *
+ * - Live: the process answers.
+ * - Ready: it can do all of its work.
+ * - Serving: it answers at least requests that need no decision (revocations, reads). A proxy without another node to
+ *   choose uses this one.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,14 +16,14 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]']);
 
-/** Deadline of an answer about health, whatever storage does. */
+/** Milliseconds within which a request about health is answered, whatever storage does. */
 export const HEALTH_ANSWER_MS = 800;
 
 export interface Readiness {
   readonly ok: boolean;
-  /** Requests are answered, be it that none is decided. */
+  /** True: requests are answered, even if none is decided. */
   readonly serves: boolean;
-  /** Each check by name: `ok`, or the fault in a few words. */
+  /** Each check by name: `ok`, or a short description of the fault. */
   readonly checks: Readonly<Record<string, string>>;
 }
 

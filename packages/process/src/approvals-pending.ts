@@ -1,7 +1,4 @@
-/**
- * How many people are being waited for: a gauge of requests for approval that are pending, in storage, whichever node
- * took them.
- */
+/** A gauge of the requests for approval that are pending in storage, whichever node accepted them. */
 import { type ApprovalRepository, withinMs } from '@svc/service';
 import type { Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from './admin-service.ts';

@@ -1,4 +1,7 @@
-/** A program that nobody calls: it works until it is stopped, or with `--once` does what there is and ends. */
+/**
+ * A program that answers no requests. It works until it is stopped; with `--once` it does the work that is due and
+ * ends.
+ */
 import { describeVariables } from '@svc/config';
 import type { Logger } from 'pino';
 import { explainStartFailure, readParameters, startFailureCode } from './configuration.ts';
@@ -8,19 +11,19 @@ import { createLogger, logLevelOf, openLogOutput, processFields } from './logger
 import { programVersion } from './program-version.ts';
 
 export interface BackgroundProgram<Opened> {
-  /** For people, in the log. */
+  /** Name for people, in the log. */
   readonly name: string;
-  /** What `--help` says before the variables. */
+  /** The text of `--help` before the variables. */
   readonly help: string;
-  /** Those that it reads. */
+  /** The variables that the program reads. */
   readonly variables: readonly string[];
   open(env: NodeJS.ProcessEnv, logger: Logger): Promise<Opened>;
-  /** Answers the exit code. `stop`: a signal has come, and nothing more is to be begun. */
+  /** Resolves with the exit code. `stop`: aborted by a signal; the program then begins no more work. */
   runOnce(opened: Opened, logger: Logger, stop: AbortSignal): Promise<number>;
   runUntilStopped(opened: Opened, logger: Logger): Promise<void>;
 }
 
-/** Ends the process where it cannot start, and says why. */
+/** Ends the process with a message if it cannot start. */
 export const runBackgroundProgram = <Opened>(program: BackgroundProgram<Opened>): void => {
   start(program).catch((error: unknown) => {
     console.error(explainStartFailure(error));
@@ -41,6 +44,6 @@ const start = async <Opened>(program: BackgroundProgram<Opened>): Promise<void> 
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
   process.exitCode = await program.runOnce(opened, logger, stopping.signal);
-  // What was given up would keep the process for as long as its answer takes.
+  // Abandoned work would keep the process alive until its answer comes.
   if (stopping.signal.aborted) process.exit();
 };

@@ -7,13 +7,13 @@ const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const SAME_SIGNAL_MS = 500;
 
 export interface Closing {
-  /** True once a signal has arrived: failures of pending work are then expected. */
+  /** True once a signal has arrived: pending work is then expected to fail. */
   hasBegun(): boolean;
 }
 
 /**
- * Ends the process in order on SIGINT, SIGTERM and SIGHUP (the terminal is gone); another signal later ends it at
- * once. `onClosed` runs last. `signals` in their place: whoever hears SIGHUP itself leaves it out.
+ * Shuts the process down on SIGINT, SIGTERM and SIGHUP (the terminal is gone); another signal later ends it at once.
+ * `onClosed` runs last. `signals` replaces this list: a process that handles SIGHUP itself leaves it out.
  */
 export const closeOnSignal = (
   close: () => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * Whether the store of cold days is the one that days were packed into, where an operator of a node that reads it looks:
- * log, metrics and `/readyz`. Without it reads of cold days are 503; nothing else depends on it, so no node is unready.
+ * Reports in log, metrics and `/readyz` whether the configured store of cold days is the one that days were packed
+ * into. Without this store, reads of cold days answer 503. Nothing else depends on it, so no node becomes unready.
  */
 import { assertSameStore } from '@svc/cold-ledger';
 import { messageOf, type ObjectStore, type ServiceDeps, StoreError } from '@svc/service';
@@ -15,14 +15,14 @@ interface ColdStoreDeps {
   readonly nowMs?: () => number;
 }
 
-/** Three requests. */
+/** One check takes three requests. */
 const EVERY_MS = 60_000;
 const LOOK_MS = 30_000;
 const UNKNOWN = 'unknown';
 
 /**
- * Looks when it is asked, and answers what it knew before: whoever asks waits for no store, which may hang for all processes at
- * once. The first answer is therefore `unknown`.
+ * Starts a check when it is asked, and answers with the result of an earlier one. The caller does not wait for the
+ * store, which may hang for all processes at once. Therefore the first answer is `unknown`.
  */
 export const createColdStoreHealth = (
   registry: Registry,

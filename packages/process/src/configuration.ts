@@ -1,4 +1,4 @@
-/** The configuration of a process, or all its faults. */
+/** Reads the configuration of a process, or reports all its faults. */
 import {
   type Config,
   type Environment,
@@ -27,14 +27,16 @@ type Parsed<T> =
   | { readonly ok: true; readonly config: T }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** Reads the files of secrets too. Throws `ConfigurationError`. */
+/** Also reads secrets from files. Throws `ConfigurationError`. */
 export const readConfig = (env: Environment): Config => readWith(parseConfig, readSecretFiles(env));
 
-/** That of the conformance runner, with the files of the secrets that it reads. Throws `ConfigurationError`. */
+/**
+ * Configuration of the conformance runner, including the secrets that it reads from files. Throws `ConfigurationError`.
+ */
 export const readRunnerConfig = (env: Environment): RunnerConfig =>
   readWith(parseRunnerConfig, readSecretFiles(env, secretsAmong(RUNNER_VARIABLES)));
 
-/** That of the worker, alike. Throws `ConfigurationError`. */
+/** The same for the worker. Throws `ConfigurationError`. */
 export const readWorkerConfig = (env: Environment): WorkerConfig =>
   readWith(parseWorkerConfig, readSecretFiles(env, secretsAmong(WORKER_VARIABLES)));
 
@@ -47,25 +49,25 @@ const readWith = <T>(
 ): T => {
   const parsed = parse(env);
   if (parsed.ok && faults.length === 0) return parsed.config;
-  // A secret whose file cannot be used is missing for that reason.
+  // If the file of a secret cannot be used, the secret is missing only for that reason.
   const isMissing = (fault: string) => SECRET_NAMES.some((name) => fault.startsWith(`${name} is required`));
   const others = parsed.ok ? [] : parsed.faults.filter((fault) => faults.length === 0 || !isMissing(fault));
   throw new ConfigurationError([...faults, ...others]);
 };
 
-/** The text of an error at start, for a terminal. */
+/** The text about an error at start, for a terminal. */
 export const explainStartFailure = (error: unknown): string => {
   if (error instanceof ConfigurationError)
     return `The configuration cannot be used (--help lists all variables):\n\n${error.message}\n`;
   return `The service cannot start: ${messageOf(error)}`;
 };
 
-/** EX_CONFIG of sysexits.h: a supervisor must not start the process again before somebody has put something right. */
+/** EX_CONFIG of sysexits.h: a supervisor must not start the process again before a person has corrected something. */
 export const MUST_NOT_RESTART = 78;
 
 /**
- * What a process that could not start ends with: 1, or `MUST_NOT_RESTART` where each start brings a token nearer to
- * locking itself.
+ * Exit code of a process that could not start: 1, or `MUST_NOT_RESTART` if each further start could bring a token
+ * closer to locking itself.
  */
 export const startFailureCode = (error: unknown): number => {
   for (let one = error; one instanceof Error; one = one.cause)
@@ -73,7 +75,7 @@ export const startFailureCode = (error: unknown): number => {
   return 1;
 };
 
-/** Which of the `known` parameters are given. Throws `ConfigurationError` for any other. */
+/** The `known` parameters that are given. Throws `ConfigurationError` for any other. */
 export const readParameters = <T extends string>(
   given: readonly string[],
   known: readonly T[],

@@ -1,4 +1,4 @@
-/** Days whose receipts are no longer what was published (protocol §12), where an operator looks: metrics and health. */
+/** Reports in metrics and health the days whose receipts no longer match what was published (protocol §12). */
 import { DAY_MS } from '@svc/protocol';
 import { type CheckpointRepository, type ColdDayRepository, type Day, withinMs } from '@svc/service';
 import type { Registry } from 'prom-client';
@@ -6,7 +6,7 @@ import { HEALTH_ANSWER_MS } from './admin-service.ts';
 import { gauge } from './gauge.ts';
 
 export interface ContentHealth {
-  /** `ok`, or which days are broken. A broken day makes no node unready: the others must go on. */
+  /** `ok`, or the broken days. A broken day makes no node unready: work on other days must go on. */
   describe(): Promise<string>;
 }
 
@@ -36,7 +36,10 @@ export const createContentHealth = (
     },
   });
 
-/** Days that were to be packed and are not what was published, and packed ones that were not read back as they were packed. */
+/**
+ * Days that were due to be packed and do not match what was published, and packed days whose objects were not read back
+ * as they were packed.
+ */
 export const createColdHealth = (
   registry: Registry,
   coldDays: Pick<ColdDayRepository, 'listBroken' | 'oldestProofMs'>,
@@ -56,7 +59,7 @@ export const createColdHealth = (
     },
   });
 
-/** A gauge of days that are broken, and one of how long the day has waited that waits the longest. */
+/** A gauge of the number of broken days, and a gauge of how long ago the longest-waiting day was checked. */
 interface Watched {
   readonly broken: {
     readonly name: string;
@@ -66,7 +69,10 @@ interface Watched {
   readonly age: {
     readonly name: string;
     readonly help: string;
-    /** When that day was last looked at, in milliseconds since the epoch; null: there is none. */
+    /**
+     * Time at which the longest-waiting day was last checked, in milliseconds since the epoch; null: there is no such
+     * day.
+     */
     readonly readMs: () => Promise<number | null>;
     readonly lateMs: number;
     readonly describe: (ageMs: number) => string;
@@ -102,6 +108,6 @@ const healthOf = (registry: Registry, { broken, age }: Watched): ContentHealth =
   };
 };
 
-/** Null where storage does not answer in time. */
+/** Null if storage does not answer in time. */
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   withinMs(HEALTH_ANSWER_MS, answer, () => null).catch(() => null);

@@ -1,4 +1,4 @@
-/** What a process has no use for and should not have been given: taken out of its environment, and named in the log. */
+/** Removes secrets from the environment of a process that does not need them, and names them in the log. */
 import { fileVariable, SECRET_NAMES } from '@svc/config';
 import type { Logger } from 'pino';
 
@@ -10,7 +10,7 @@ const KEY_FILES = [
   'SVC_PKCS11_PIN_FILE',
 ];
 
-/** `program`: for people. `needed`: the variables that it reads. */
+/** `program`: its name for people. `needed`: the variables that the program reads. */
 export const dropSecrets = (
   env: NodeJS.ProcessEnv,
   { program, needed }: { readonly program: string; readonly needed: readonly string[] },

@@ -1,8 +1,8 @@
 import { describeThrown, messageOf } from '@svc/service';
 
 /**
- * The loggable part of an error: name, message, code and stack, and the same of its causes. Other properties are dropped:
- * drivers attach connections with secrets and statements with their values.
+ * The part of an error that may be logged: name, message, code and stack, and the same of its causes. Other properties
+ * are dropped, because drivers attach connections with secrets and statements with their values.
  */
 export interface LoggedError {
   readonly name: string;

@@ -1,9 +1,9 @@
-/** The copies beside the fence (protocol §10) as a metric. */
+/** A metric of the copies beside the fence (protocol §10). */
 import type { Fence } from '@svc/service';
 import type { Registry } from 'prom-client';
 import { gauge } from './gauge.ts';
 
-/** Nothing where there is no fence. */
+/** Creates no metric if there is no fence. */
 export const createFenceMetrics = (registry: Registry, fence: Pick<Fence, 'unkeptForMs'> | null): void => {
   if (fence === null) return;
   gauge(registry, 'svc_fence_oldest_note_seconds', {

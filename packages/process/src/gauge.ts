@@ -4,7 +4,7 @@ interface Read extends Pick<GaugeConfiguration<string>, 'help' | 'aggregator'> {
   readonly read: () => number | Promise<number>;
 }
 
-/** A metric whose value is read whenever it is asked for. */
+/** A metric whose value is read at each scrape. */
 export const gauge = (registry: Registry, name: string, { read, ...described }: Read): void => {
   new Gauge({
     ...described,

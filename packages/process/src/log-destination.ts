@@ -1,39 +1,39 @@
 /**
- * Lines of the log, gathered and written to a file descriptor. sonic-boom, which pino would use, writes on for ever at the end
- * of a process when whoever read the log has gone or stopped reading; then the process never ends.
+ * Gathers lines of the log and writes them to a file descriptor. pino's default, sonic-boom, retries for ever at the
+ * end of a process if the reader of the log has gone or stopped reading; then the process never ends.
  */
 import { writeSync } from 'node:fs';
 
-/** So that logging a request costs no system call. */
+/** Milliseconds for which lines are gathered, so that logging a request costs no system call. */
 const GATHERED_MS = 100;
 const GATHERED_CHARS = 4_096;
-/** Bytes kept for a reader that has stopped reading; what comes above is lost. */
+/** Bytes kept for a reader that has stopped reading; lines beyond are lost. */
 const MAX_WAITING_BYTES = 16_777_216;
 const AGAIN_MS = 20;
-/** How long a line that must be out at once waits for a reader. */
+/** Milliseconds that a line which must be written at once waits for a reader. */
 const FLUSH_MS = 60;
-/** How long the end of the process waits for a reader. */
+/** Milliseconds that the end of the process waits for a reader. */
 const LAST_WORDS_MS = 500;
 const LINE_END = 10;
 
 export interface LogDestination {
   write(line: string): void;
   /**
-   * Writes what waits before it returns, or as much as the reader takes within 60 ms; a reader that has not taken all in that
-   * time is not waited for again until it has. Never throws.
+   * Writes the waiting lines before it returns, or as many as the reader takes within 60 ms. A reader that has not
+   * taken all in that time is not waited for again until it has. Never throws.
    */
   flush(): void;
-  /** Everything that waits, or as much as the reader takes within half a second. Never throws. */
+  /** Writes all waiting lines, or as many as the reader takes within half a second. Never throws. */
   flushSync(): void;
-  /** Number of lines that were not written and never will be. */
+  /** Number of lines that are lost for good. */
   lostLines(): number;
 }
 
 type Write = (fd: number, bytes: Buffer) => number;
 
 /**
- * What cannot be written (closed terminal, full disk) is lost and counted; the process goes on. A full pipe must answer EAGAIN.
- * `write`: that of the system unless given.
+ * Lines that cannot be written (closed terminal, full disk) are lost and counted; the process goes on. A full pipe must
+ * answer EAGAIN. `write`: default is that of the system.
  */
 export const gatherLines = (fd: number, write: Write = writeSync): LogDestination => {
   const output = new Output(fd, write);
@@ -64,7 +64,7 @@ export const gatherLines = (fd: number, write: Write = writeSync): LogDestinatio
   return {
     write(line) {
       lines += line;
-      // Where the reader has no room the next line would find none either.
+      // If the reader has no room, the next line would find none either.
       if (lines.length >= GATHERED_CHARS && !output.waits) send();
       else sendLater();
     },
@@ -77,14 +77,17 @@ export const gatherLines = (fd: number, write: Write = writeSync): LogDestinatio
   };
 };
 
-/** The descriptor, what it had no room for yet, and what was lost on it. */
+/** The descriptor, the bytes that it had no room for yet, and the number of lines lost. */
 class Output {
-  /** Lines. */
+  /** Number of lost lines. */
   lost = 0;
   #waiting: Buffer = Buffer.alloc(0);
-  /** The last byte that was written ended a line. */
+  /** True: the last byte written ended a line. */
   #isWhole = true;
-  /** What is out ends within a line whose rest was lost: what came next would be read as part of it. */
+  /**
+   * True: the output ends within a line whose rest was lost. The next line would be read as part of it, so a line end
+   * comes first.
+   */
   #isTorn = false;
 
   constructor(
@@ -96,7 +99,7 @@ class Output {
     return this.#waiting.length > 0;
   }
 
-  /** Writes what waits and then `bytes`, as far as there is room. */
+  /** Writes the waiting bytes and then `bytes`, as far as there is room. */
   take(bytes: Buffer): void {
     if (!this.waits) this.#waiting = bytes;
     else if (this.#waiting.length + bytes.length > MAX_WAITING_BYTES) this.lost += countLines(bytes);

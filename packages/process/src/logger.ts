@@ -1,6 +1,6 @@
 /**
- * The log: one JSON object per line. Properties with the name of a secret are removed from logged objects, down to three
- * levels.
+ * The log: one JSON object per line. Properties that are named like a secret are removed from logged objects, down to
+ * three levels.
  */
 import { type Environment, LOG_LEVELS, type LogLevel } from '@svc/config';
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
@@ -29,12 +29,12 @@ const STDOUT = 1;
 
 let output: LogDestination | null = null;
 
-/** Lines of this process's log that could not be written: the disk was full, or nobody read them. */
+/** Number of lines of this process's log that could not be written: the disk was full, or the reader had stopped. */
 export const countLostLines = (): number => output?.lostLines() ?? 0;
 
-/** Standard output. What has been written to it when the process ends goes out then. Open it once: it gathers lines. */
+/** Standard output. Gathered lines are written when the process ends. Open it only once, since it gathers lines. */
 export const openLogOutput = (): LogDestination => {
-  // Opened by Node, so that a full pipe answers at once.
+  // Using the stream makes Node open the descriptor, so that a full pipe answers at once.
   process.stdout.on('error', () => {});
   const destination = gatherLines(STDOUT);
   output = destination;
@@ -42,11 +42,11 @@ export const openLogOutput = (): LogDestination => {
   return destination;
 };
 
-/** `SVC_LOG_LEVEL`. A value that is none is a fault of the configuration, which is read later and says so. */
+/** `SVC_LOG_LEVEL`, or the default for an invalid value: reading the configuration reports that fault later. */
 export const logLevelOf = ({ SVC_LOG_LEVEL: level }: Environment): LogLevel =>
   LOG_LEVELS.find((one) => one === level) ?? 'info';
 
-/** Every line says which process wrote it. */
+/** Fields of every line: the process that wrote it. */
 export const processFields = () => ({ processId: process.pid });
 
 /** `base`: fields of every line. */

@@ -1,5 +1,5 @@
 /**
- * Readers find objects of cold days missing or altered long before the monthly proof does: the day is noted, so that a
+ * Readers find missing or altered objects of cold days long before the monthly proof does. The day is noted, so that a
  * metric and `/readyz` name it and the worker proves it next.
  */
 import { assertSameStore } from '@svc/cold-ledger';
@@ -15,11 +15,14 @@ interface NoteDeps {
   readonly nowMs?: () => number;
 }
 
-/** Milliseconds between two notes of one day by this process: every reader of it finds the same. */
+/** Milliseconds between two notes about one day by this process, since every reader of the day finds the same fault. */
 const EVERY_MS = 600_000;
 const NOTING_MS = 30_000;
 
-/** Nothing is noted where this process has another store than the one that days were packed into, and nobody waits for it. */
+/**
+ * Returns the function that notes a day in the background. It notes nothing if this process has another store than the
+ * one that days were packed into.
+ */
 export const damageNoter = ({ objects, store, log, nowMs = () => performance.now() }: NoteDeps) => {
   const notedAtMs = new Map<Day, number>();
   const note = async (day: Day, manifestHash: Sha256, problem: string): Promise<void> => {

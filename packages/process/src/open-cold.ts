@@ -1,4 +1,4 @@
-/** Opens the store of cold days, and what packs closed days into it. */
+/** Opens the store of cold days, and the dependencies that pack closed days into it. */
 import type { PackDaysDeps, ReadManifest } from '@svc/cold-ledger';
 import type { ServiceConfig } from '@svc/config';
 import { openObjects, placeMaker } from '@svc/object-store';
@@ -10,31 +10,35 @@ import { readOnThread } from './reading/read-on-thread.ts';
 export interface ColdSources {
   readonly config: Pick<ServiceConfig, 'cold'>;
   readonly databaseUrl: string;
-  /** The file that runs `runPackThread`: days are packed and proven on a thread of their own, else on this one. */
+  /**
+   * The file that runs `runPackThread`. Given: days are packed and proven on a separate thread; otherwise on this one.
+   */
   readonly packThread?: URL;
-  /** The file that runs `runReadThread`: cold days are read on a thread of their own, else on this one. */
+  /** The file that runs `runReadThread`. Given: cold days are read on a separate thread; otherwise on this one. */
   readonly readThread?: URL;
-  /** The operator's own hand: the fence is neither kept nor missed. */
+  /** True: an operator's command, which neither maintains nor requires the fence. */
   readonly isOperator?: boolean;
 }
 
 export interface OpenedCold {
-  /** Reads manifests once `setManifestReader` was called. */
+  /** Can read manifests once `setManifestReader` was called. */
   readonly place: ColdPlace;
-  /** The keys by which manifests are verified are read from the database, which is opened after this. */
+  /**
+   * Called later, because the keys that verify manifests are read from the database, which is opened after the store.
+   */
   setManifestReader(read: ReadManifest): void;
-  /** Damage that readers find is told to nobody before this. */
+  /** Before this call, damage that readers find is not reported. */
   setDamageNoter(note: NonNullable<ColdPlace['onDamaged']>): void;
   close(): Promise<void>;
 }
 
-/** The store of cold days, and the thread on which they are read; null where there is no such store. */
+/** The store of cold days, and the thread on which they are read; null if there is no such store. */
 export const openCold = async (
   { config: { cold }, readThread }: ColdSources,
   log: ServiceDeps['log'],
 ): Promise<OpenedCold | null> => {
   if (cold === null) return null;
-  // A start asks nothing of the store: whether that is there, answers or hangs, decisions are made.
+  // A start sends no request to the store: decisions must be possible whether the store exists, answers or hangs.
   const opened = await openObjects(cold.place, cold.endpoint, { mayMake: false });
   let readManifest: ReadManifest = () => {
     throw new Error('the keys of the service are not known yet');

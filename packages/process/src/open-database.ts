@@ -1,4 +1,4 @@
-/** The database that a process is to work on, before it does: one that keeps what it is told, with the schema of this version. */
+/** Checks the database before a process works on it: it must be durable and have the schema of this version. */
 import type { Config } from '@svc/config';
 import type { DidWeb } from '@svc/protocol';
 import { StoreError } from '@svc/service';
@@ -8,18 +8,21 @@ import { ConfigurationError } from './configuration.ts';
 
 export interface DatabasePlace {
   readonly env: Config['env'];
-  /** It was configured, and not started by this process. */
+  /** True: the database is configured, and not started by this process. */
   readonly isExternal: boolean;
-  /** As it stands in DIDs. */
+  /** The domain in the spelling of DIDs. */
   readonly domain: string;
-  /** False: the process is of the service that the database belongs to, and does not say which that is. */
+  /**
+   * False: the process does not bind a database that belongs to no service yet. A database of another service is
+   * refused in either case.
+   */
   readonly mayPin: boolean;
 }
 
 /**
- * Migrates it, and makes it the database of this service alone; answers the DIDs that the service had before. Throws
- * `ConfigurationError`, without the password, if the configured database cannot be reached, `StoreError` if it is of no
- * use, has another schema than its migrations made (in production), or belongs to another service.
+ * Migrates the database and, if `mayPin`, binds it to this service. Resolves with the DIDs that the service had before.
+ * Throws `ConfigurationError`, without the password, if the configured database cannot be reached. Throws `StoreError`
+ * if it is unsuitable, has another schema than its migrations made (in production), or belongs to another service.
  */
 export const openDatabase = async (
   databaseUrl: string,
@@ -41,14 +44,17 @@ export const openDatabase = async (
   }
 };
 
-/** That the database of `DATABASE_URL` was not reached, and why; without the password. */
+/** A text that the database of `DATABASE_URL` was not reached, and why; without the password. */
 export const describeUnreached = (databaseUrl: string, why: string): string => {
-  // To the last `@` of all: a password that is not encoded may have any character.
+  // Up to the last `@`, since a password that is not encoded may contain any character.
   const place = databaseUrl.replace(/^[^:]+:\/\/(?:.*@)?/s, '').replace(/\?.*/s, '');
   return `DATABASE_URL: ${place} cannot be reached: ${why}`;
 };
 
-/** Without a replica reports are read on the primary, so one that is away keeps no process from starting; one of no use does. */
+/**
+ * Without a replica reports are read on the primary. So a replica that cannot be reached does not prevent a start; an
+ * unsuitable one does.
+ */
 export const openReplica = async (readUrl: string, logger: Logger): Promise<void> => {
   try {
     await checkReplica(readUrl);
@@ -59,7 +65,7 @@ export const openReplica = async (readUrl: string, logger: Logger): Promise<void
   }
 };
 
-/** Indexes that an operator has added are allowed; objects that are missing or altered are a fault. */
+/** Additional indexes of an operator are allowed; missing or altered objects are a fault. */
 const checkSchema = async (databaseUrl: string, env: Config['env'], logger: Logger): Promise<void> => {
   const schema = await readSchema(databaseUrl);
   const fault = schemaFault(schema);

@@ -1,20 +1,26 @@
-/** The fence of a process (protocol §10): opened where the configuration says, watched by its holds, closed with it. */
+/**
+ * The fence of a process (protocol §10): opened in the configured place, observed by the process's holds, closed with
+ * it.
+ */
 import type { Config } from '@svc/config';
 import { openFenceStore } from '@svc/fence';
 import { Fence, type ServiceDeps } from '@svc/service';
 
 export interface OpenedFence {
-  /** Null: the deployment has none. */
+  /** Null: the deployment has no fence. */
   readonly fence: Fence | null;
   close(): Promise<void>;
 }
 
-/** The fence of a command, or of a deployment that has none. */
+/** For a command, or for a deployment without a fence. */
 export const NO_FENCE: OpenedFence = { fence: null, close: async () => {} };
 
 type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log' | 'holds'>;
 
-/** Resolves after the first look, whatever it found: a process that may not decide starts all the same, and says why. */
+/**
+ * Resolves after the first look, whatever its result: a process that may not decide starts all the same, and reports
+ * why.
+ */
 export const openFence = async (
   service: Deps,
   { env, fence: configured }: Pick<Config, 'env' | 'fence'>,

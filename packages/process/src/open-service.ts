@@ -1,4 +1,4 @@
-/** Builds the dependencies of the use cases from a configuration. `close` releases everything opened here. */
+/** Builds the dependencies of the use cases from a configuration. `close` releases everything that was opened here. */
 
 import { manifestReader, type PackDaysDeps } from '@svc/cold-ledger';
 import type { ServiceConfig, SigningSecrets } from '@svc/config';
@@ -40,11 +40,11 @@ import { createStandbyHealth, type StandbyHealth } from './standby-health.ts';
 
 export interface OpenedService {
   readonly service: ServiceDeps;
-  /** Null: the deployment has none. */
+  /** Null: the deployment has no fence. */
   readonly fence: Fence | null;
-  /** What packs closed days; null: there is no place for them. */
+  /** Dependencies that pack closed days; null: there is no store for them. */
   readonly packing: PackDaysDeps | null;
-  /** Null: the deployment promises no standby, or nobody watches. */
+  /** Null: the deployment promises no standby, or this process does not monitor it. */
   readonly standby: StandbyHealth | null;
   close(): Promise<void>;
 }
@@ -52,27 +52,27 @@ export interface OpenedService {
 export interface ServiceSources extends ColdSources {
   readonly config: ServiceConfig;
   readonly secrets: SigningSecrets;
-  /** URL of a replica for reports, where there is one. */
+  /** URL of a replica for reports, if there is one. */
   readonly databaseReadUrl?: string | null;
   readonly logger: Logger;
-  /** Where its metrics go; none for a command that ends. */
+  /** The registry for its metrics; not given for a command, which ends. */
   readonly registry?: Registry;
-  /** It decides: what that needs of storage is open before it is asked for. */
+  /** True: the process decides, so it opens the storage connections for decisions in advance. */
   readonly opensAhead?: boolean;
-  /** The store's deadlines, where they are not a service's or an operator's. */
+  /** The store's deadlines, where they differ from the defaults of a service or an operator. */
   readonly deadlines?: Partial<StoreDeadlines> | undefined;
 }
 
-/** A person waits for the answer and no request does, so a server that is slow is waited for. */
+/** Longer than for a request, since a person waits for the answer; so a slow server is waited for. */
 export const OPERATOR_DEADLINES = { connectMs: 5_000, waitMs: 5_000, readMs: 5_000 };
 
-/** Migrates the database first. Rejects, with everything released, if it cannot be reached. */
+/** Migrates the database first. Rejects, with everything released, if the database cannot be reached. */
 export const openService = async (sources: ServiceSources): Promise<OpenedService> => {
   const { config, secrets, logger, registry } = sources;
   const count = registry === undefined ? () => {} : createEventCounter(registry);
   for (const note of secrets.notes) logger.warn({ note }, 'secrets');
   const formerDids = await openDatabases(sources);
-  // A restore is put right from these lines, whatever SVC_LOG_LEVEL says.
+  // A restore is repaired from these lines, so they are logged whatever SVC_LOG_LEVEL says.
   const kept = sources.isOperator === true ? logger : logger.child({}, { level: 'info' });
   const log = countedLog(logger, count, kept);
   const cold = await openCold(sources, log);
@@ -114,7 +114,9 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   }
 };
 
-/** Migrates the primary, and waits for the replica where there is one. Answers the DIDs that the service had before. */
+/**
+ * Migrates the primary, and waits for the replica if there is one. Resolves with the DIDs that the service had before.
+ */
 const openDatabases = async ({ config, databaseUrl, databaseReadUrl = null, logger }: ServiceSources) => {
   const { env, domain, database } = config;
   const isExternal = database.kind === 'external';
@@ -152,7 +154,7 @@ const openClockAndKeys = async (
     load: () => secrets.loadAgain(),
     closeAllBut: (used: readonly ServiceSigner[]) => void secrets.signers.closeAllBut(used),
   };
-  // Keys that are new are dated by the time.
+  // The clock comes first, because new keys are dated by it.
   const clock = await patiently(() => DatabaseClock.start({ store, holds, log }));
   try {
     const keys = await patiently(() => KeyRing.start(keysFrom, secrets));
@@ -180,7 +182,8 @@ const countedLog = (logger: Logger, count: EventCounter, kept: Logger): ServiceD
   info: (event, fields) => {
     if (event !== 'revocation') return logger.info(fields, event);
     kept.info(fields, event);
-    // It is out before what it tells of is committed: a process that is killed loses the lines that it has gathered.
+    // The line is written before the change that it describes is committed: a process that is killed loses its gathered
+    // lines.
     return kept.flush();
   },
   warn: (event, fields) => {
@@ -198,7 +201,7 @@ const refuseWithoutPlaces = async ({ fence, cold }: ServiceConfig, store: Store)
   if (cold === null) await patiently(() => refuseWithoutCold(store));
 };
 
-/** Its keys are those of the moment in which they are asked for. */
+/** Its keys are read from the key ring at each access, so that they are the present ones. */
 const identityOf = (config: ServiceConfig, keys: KeyRing): ServiceIdentity => ({
   did: `did:web:${config.domain}` as DidWeb,
   domain: config.domain,
@@ -217,7 +220,7 @@ const identityOf = (config: ServiceConfig, keys: KeyRing): ServiceIdentity => ({
   },
 });
 
-/** What is entitled, and the limits of tenants. */
+/** The entitlements, and the limits of tenants. */
 const policyOf = ({ entitlements, compOrgs, selfTestOrgs, tenantLimits }: ServiceConfig) => ({
   entitlements: {
     isEnforced: entitlements === 'enforce',

@@ -1,6 +1,6 @@
 /**
- * Traces of a process, exported by OTLP over HTTP where the standard variables of OpenTelemetry name a receiver. Without
- * one nothing of it is even loaded.
+ * Traces of a process, exported by OTLP over HTTP if the standard variables of OpenTelemetry name a receiver. Without
+ * one, no tracing code is loaded.
  */
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Environment } from '@svc/config';
@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { ConfigurationError } from './configuration.ts';
 
 export interface Tracing {
-  /** Exports what has ended; takes 5 s at most. */
+  /** Exports the spans that have ended; takes 5 s at most. */
   close(): Promise<void>;
 }
 
@@ -18,8 +18,8 @@ const CLOSE_WITHIN_MS = 5_000;
 const PROBLEM_CHARS = 300;
 
 /**
- * `env` is that of the process: the exporter reads endpoint, headers, time-out and compression from there by itself. Throws
- * `ConfigurationError`.
+ * `env` is the environment of the process: the exporter itself reads endpoint, headers, time-out and compression from
+ * there. Throws `ConfigurationError`.
  */
 export const openTracing = async (
   env: Environment,
@@ -45,7 +45,7 @@ export const openTracing = async (
     { error: warn, warn: silent, info: silent, debug: silent, verbose: silent },
     api.DiagLogLevel.ERROR,
   );
-  // Baggage is not taken over: it is text of the caller's own choosing.
+  // Baggage is not accepted, since the caller chooses its text.
   api.propagation.setGlobalPropagator(new core.W3CTraceContextPropagator());
   api.context.setGlobalContextManager(new hooks.AsyncLocalStorageContextManager().enable());
   traceWith(provider.getTracer('svc'));
@@ -66,7 +66,7 @@ const isConfigured = (env: Environment): boolean =>
   env.OTEL_TRACES_EXPORTER !== 'none' &&
   ENDPOINTS.some((name) => (env[name] ?? '') !== '');
 
-/** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` come before what we call ourselves. */
+/** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` take precedence over our own name. */
 const resourceOf = async (serviceName: string) => {
   const resources = await import('@opentelemetry/resources');
   return resources
@@ -90,7 +90,9 @@ const createExporter = async (env: Environment) => {
   return new OTLPTraceExporter();
 };
 
-/** `OTEL_BSP_SCHEDULE_DELAY`: how long spans are gathered, in milliseconds; the library does not read it by itself. */
+/**
+ * `OTEL_BSP_SCHEDULE_DELAY`: milliseconds for which spans are gathered; the library does not read the variable itself.
+ */
 const batchingOf = ({ OTEL_BSP_SCHEDULE_DELAY: text = '' }: Environment) => {
   if (text === '') return {};
   const scheduledDelayMillis = Number(text);
@@ -102,9 +104,9 @@ const batchingOf = ({ OTEL_BSP_SCHEDULE_DELAY: text = '' }: Environment) => {
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
 
 /**
- * `OTEL_TRACES_SAMPLER` and its `_ARG`; default `traceidratio` with 1. Callers are strangers: unless a name with
- * `parentbased_` says that they are to be followed, neither their `sampled` flag nor their trace id decides. So the
- * ratio is drawn where a trace comes in, and what is below follows that.
+ * `OTEL_TRACES_SAMPLER` and its `_ARG`; default `traceidratio` with 1. Callers are not trusted: their `sampled` flag
+ * and their trace id are ignored, unless a sampler named `parentbased_…` says to follow them. So the ratio is drawn
+ * where a trace enters the service, and the spans below follow that result.
  */
 const samplerOf = (env: Environment, sdk: typeof import('@opentelemetry/sdk-trace')) => {
   const name = env.OTEL_TRACES_SAMPLER || 'traceidratio';

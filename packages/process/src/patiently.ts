@@ -1,17 +1,17 @@
-/** What a start needs of the database: it may take longer than an answer may. */
+/** Database calls of a start, which may take longer than those of an answer. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '@svc/service';
 
 const FOR_MS = 15_000;
 const PAUSE_MS = 100;
 
-/** Whatever a start does may be done again: it could have been killed after any part of it. */
+/** Everything in a start may be repeated, since the process could have been killed after any part of it. */
 const isPassing = (error: unknown): boolean =>
   error instanceof StoreError && (error.kind === 'unavailable' || error.kind === 'ambiguous');
 
 /**
- * Again while the database cannot be had: where many processes start at once no connection may be open within the 400
- * ms that a caller would wait for one. Rejects at once with anything else.
+ * Repeats `work` while the database is not available: if many processes start at once, no connection may become free
+ * within the 400 ms that a caller would wait for one. Rejects at once with any other error.
  */
 export async function patiently<T>(
   work: () => Promise<T>,

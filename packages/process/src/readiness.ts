@@ -1,4 +1,7 @@
-/** Whether the service behind a process can decide, and whether it answers what is no decision; each reason why not. */
+/**
+ * Whether the service behind a process can decide, whether it answers requests that need no decision, and the reasons
+ * why not.
+ */
 import { type Fence, HOLD_NAMES, type Holds, type ServiceIdentity, type Store, withinMs } from '@svc/service';
 import { HEALTH_ANSWER_MS, type Readiness } from './admin-service.ts';
 import type { StandbyHealth } from './standby-health.ts';
@@ -10,17 +13,17 @@ interface ReadinessDeps {
     readonly identity: Pick<ServiceIdentity, 'statusKeys'>;
   };
   readonly fence: Pick<Fence, 'describeUnkept'> | null;
-  /** Null: none is promised. */
+  /** Null: no standby is promised. */
   readonly standby: StandbyHealth | null;
 }
 
-/** Results are cached this long: `/healthz` is public, and a probe is a write. */
+/** Milliseconds for which results are cached: `/healthz` is public, and a probe is a write. */
 const FRESH_MS = 500;
 
 /**
- * How long a process serves on without its database: a primary that is lost is replaced within 25 s
- * (docs/availability.md), for every process at once, and status lists, documents and refusals that say when to come
- * again are answered from memory meanwhile.
+ * Milliseconds for which a process continues to serve without its database. A lost primary is replaced within 25 s
+ * (docs/availability.md), for all processes at once. Meanwhile status lists, documents and refusals with a
+ * `Retry-After` are answered from memory.
  */
 const SERVES_WITHOUT_STORAGE_MS = 30_000;
 
@@ -44,18 +47,21 @@ export const createServiceReadiness = ({
     const reasonOf = (name: string) => held.find((hold) => hold.name === name)?.reason ?? 'ok';
     const reasons = Object.fromEntries(HOLD_NAMES.map((name) => [name, reasonOf(name)]));
     if (fence === null && reasons.fence === 'ok') reasons.fence = 'none';
-    // What a later restore could lack is no reason to decide nothing now: an alert tells of it.
+    // A later restore could lack something without copies. An alert reports this; it is no reason to stop decisions.
     const copies = fence === null ? {} : { 'fence-copies': unkept ?? 'ok' };
-    // Without it no revocation is answered 200 and no day closed; decisions go on, so the process stays ready.
+    // Without the status signer no revocation is answered 200 and no day is closed. Decisions go on, so the process
+    // stays ready.
     const { findFault } = identity.statusKeys.signer;
     const signer = findFault === undefined ? {} : { 'status-signer': findFault() ?? 'ok' };
-    // The primary answers what the replica does not, so a fault of the replica is shown and makes nothing unready.
+    // The primary answers in place of the replica, so a fault of the replica is shown but makes the process not
+    // unready.
     const found = store.describeReplica();
     const replica = found === null ? {} : { replica: found.fault ?? 'ok' };
     const mayServe = performance.now() - reachedAtMs < SERVES_WITHOUT_STORAGE_MS;
     return {
       ok: storage === 'ok' && held.length === 0,
-      // Most holds are of decisions alone, and of the whole deployment: whoever is sent nothing for them could not revoke either.
+      // Most holds stop only decisions, on all nodes. If proxies sent such nodes no requests, revocations would fail
+      // too.
       serves: mayServe && !held.some(({ isOfAll }) => isOfAll === true),
       checks: { storage, ...promised, ...replica, ...reasons, ...copies, ...signer },
     };

@@ -1,8 +1,14 @@
-/** What a start is refused for where the database is one of a deployment with a fence or cold days, and the configuration does not say where they are. */
+/**
+ * Refuses a start if the database belongs to a deployment with a fence or cold days, and the configuration does not say
+ * where they are.
+ */
 import type { Store } from '@svc/service';
 import { ConfigurationError } from './configuration.ts';
 
-/** Rejects where the database has a fence. Without this check a restored backup would go unnoticed although the deployment has one. */
+/**
+ * Rejects if the database has a fence. Without this check a restored backup would go unnoticed although the deployment
+ * has a fence.
+ */
 export const refuseWithoutFence = async ({ restores }: Pick<Store, 'restores'>): Promise<void> => {
   const { seq } = await restores.findLast();
   if (seq === 0) return;
@@ -11,7 +17,7 @@ export const refuseWithoutFence = async ({ restores }: Pick<Store, 'restores'>):
   ]);
 };
 
-/** Rejects where days are cold. Without this check a read of one would answer 503, as if the fault were temporary. */
+/** Rejects if days are cold. Without this check a read of one would answer 503, as if the fault were temporary. */
 export const refuseWithoutCold = async ({ coldDays }: Pick<Store, 'coldDays'>): Promise<void> => {
   const count = await coldDays.countCold();
   if (count === 0) return;

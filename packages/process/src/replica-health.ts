@@ -1,4 +1,4 @@
-/** The replica that reports are read from (`DATABASE_READ_URL`), where an operator looks: metrics, log and `/readyz`. */
+/** Reports on the replica that reports are read from (`DATABASE_READ_URL`), in metrics, log and `/readyz`. */
 import type { Log, ReplicaState, Store } from '@svc/service';
 import { Counter, type Registry } from 'prom-client';
 import { gauge } from './gauge.ts';
@@ -23,7 +23,7 @@ export const createReplicaMetrics = (registry: Registry, store: Replicated): voi
   });
 };
 
-/** Says in the log when reports have been read on the primary alone for 5 s, and when the replica takes them again. */
+/** Logs when reports have been read only on the primary for 5 s, and when they are read on the replica again. */
 export const createReplicaReporter =
   (log: Log) =>
   ({ fault, behindMs, reads: { replica, primary } }: ReplicaState): void => {

@@ -1,12 +1,12 @@
-/** Metrics that every process of a deployment has: what holds decisions, what was logged as wrong, and the process itself. */
+/** Metrics of every process of a deployment: what holds decisions, which faults were logged, and the process itself. */
 import { HOLD_NAMES, type Holds, type KeySet, type Store } from '@svc/service';
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import { countLostLines } from './logger.ts';
 import { programVersion } from './program-version.ts';
 
 /**
- * Events that an alert is on. Each is 0 from the start: a series that begins with 1 has not increased, as Prometheus
- * reckons, and the first event would be missed.
+ * Events with an alert. Each is 0 from the start: Prometheus sees no increase in a series that begins with 1, so the
+ * first event would be missed.
  */
 export const ALARMING_EVENTS = [
   'authzen.failed',
@@ -25,7 +25,7 @@ export const ALARMING_EVENTS = [
   'verify.clock',
 ] as const;
 
-/** Counts events of the log. Their names are written in the code, so there are few. */
+/** Counts events of the log. The code contains all event names, so there are few labels. */
 export type EventCounter = (event: string) => void;
 
 export const createEventCounter = (registry: Registry): EventCounter => {
@@ -39,7 +39,7 @@ export const createEventCounter = (registry: Registry): EventCounter => {
   return (event) => events.labels({ event }).inc();
 };
 
-/** What signs, by what it signs. A set is asked for each time, since a rotation replaces it. */
+/** The key sets by what they sign. A set is read at each scrape, since a rotation replaces it. */
 interface SigningSets {
   readonly receiptKeys: Pick<KeySet, 'signer'>;
   readonly statusKeys: Pick<KeySet, 'signer'>;
@@ -76,7 +76,7 @@ export const createServiceMetrics = (
   createProcessMetrics(registry);
 };
 
-/** What checks and makes signatures in this process: a name. */
+/** The name of the library that makes and checks signatures in this process. */
 export const createEd25519Metric = (registry: Registry, { name }: { readonly name: string }): void => {
   new Gauge({
     name: 'svc_ed25519_info',
@@ -87,7 +87,7 @@ export const createEd25519Metric = (registry: Registry, { name }: { readonly nam
   }).set({ by: name }, 1);
 };
 
-/** Connections to the database, by what they are for. */
+/** Connections to the database, by purpose. */
 export const createPoolMetrics = (registry: Registry, store: Pick<Store, 'describePools'>): void => {
   new Gauge({
     name: 'svc_storage_connections',
@@ -101,7 +101,7 @@ export const createPoolMetrics = (registry: Registry, store: Pick<Store, 'descri
   });
 };
 
-/** Lines of the log that this process could not write. */
+/** Number of log lines that this process could not write. */
 export const createLostLinesMetric = (registry: Registry): void => {
   new Counter({
     name: 'svc_log_lines_lost_total',
@@ -114,7 +114,7 @@ export const createLostLinesMetric = (registry: Registry): void => {
   });
 };
 
-/** The process itself, and what it runs. */
+/** The process itself, and its versions. */
 export const createProcessMetrics = (registry: Registry): void => {
   collectDefaultMetrics({ register: registry });
   createLostLinesMetric(registry);

@@ -1,14 +1,14 @@
-/**
- * The synchronous standby that a deployment promises (`SVC_SYNCHRONOUS_STANDBY`), where an operator looks: metrics and
- * health.
- */
+/** Reports in metrics and health on the synchronous standby that a deployment promises (`SVC_SYNCHRONOUS_STANDBY`). */
 import { type Store, withinMs } from '@svc/service';
 import type { Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from './admin-service.ts';
 import { gauge } from './gauge.ts';
 
 export interface StandbyHealth {
-  /** `ok`, or what is missing. Whether decisions go on without it is the database's matter, so no node is unready for it. */
+  /**
+   * `ok`, or what is missing. The database determines whether decisions go on without the standby, so no node becomes
+   * unready.
+   */
   describe(): Promise<string>;
 }
 

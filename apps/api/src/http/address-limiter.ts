@@ -26,7 +26,7 @@ export class AddressLimiter {
     return limiter.peek(key, limit);
   }
 
-  /** True: the count of `ip` is that of others too, because the table of addresses is full. */
+  /** True: `ip` shares its count with other addresses, because the table of addresses is full. */
   isShared(ip: string): boolean {
     return this.#countOf(ip).width > 0;
   }

@@ -1,4 +1,4 @@
-/** What a conformance runner has of the database: the runs and no more (docs/operations.md). */
+/** The conformance runner's access to the database: the runs and nothing else (docs/operations.md). */
 import type { RunnerConfig } from '@svc/config';
 import { createRunStore, type RunStore } from '@svc/store-pg';
 import type { Logger } from 'pino';
@@ -8,7 +8,7 @@ import { createEventCounter, createProcessMetrics } from '../service-metrics.ts'
 
 export type OpenedRuns = RunStore;
 
-/** Rejects, with everything released, if the database cannot be asked. */
+/** Rejects, with everything released, if the database cannot be reached. */
 export const openRuns = async (
   { databaseUrl, env, domain }: Pick<RunnerConfig, 'databaseUrl' | 'env' | 'domain'>,
   logger: Logger,

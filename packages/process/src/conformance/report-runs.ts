@@ -1,4 +1,4 @@
-/** Logs and Prometheus metrics of the runner. */
+/** Log and Prometheus metrics of the runner. */
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { RunnerDeps } from './runner.ts';

@@ -76,7 +76,8 @@ const conclude = async (
       limits,
       clock: { nowMs: () => performance.now() },
     });
-    // An endpoint that did not answer has not passed either: `error` is for what the guard refused (interface §Conformance).
+    // An endpoint that did not answer has not passed: `error` is only for runs that the guard refused (interface
+    // §Conformance).
     const status = report.status === 'error' && !soFar().isRefused ? 'failed' : report.status;
     const { error, requests } = report;
     return { status, error, requests, reportText: fitReport({ ...report, status }) };
@@ -92,7 +93,7 @@ const reportUnexpected = (error: unknown): void => {
   process.emitWarning(error instanceof Error ? error : String(error));
 };
 
-/** Resolves when `over` is aborted; true if it was aborted here because the lease was lost. */
+/** Resolves when `over` is aborted; true if this function aborted it because the lease was lost. */
 const keepLease = async (
   { runs, prolongEveryMs = PROLONGED_EVERY_MS }: RunDeps,
   run: TakenRun,

@@ -21,7 +21,7 @@ export interface ConformanceRunner {
   stop(): Promise<void>;
 }
 
-/** Each holds at most 4 MiB of an answer and parses it on the main thread. */
+/** Each run holds at most 4 MiB of an answer and parses it on the main thread. */
 const AT_A_TIME = 4;
 const LOOKS_EVERY_MS = 1_000;
 const AFTER_FAILURE_MS = 5_000;

@@ -1,13 +1,23 @@
 /**
- * Delivers events until stopped: sends what is due, beside that moves the outbox into the log and opens deliveries for
- * those who are behind, and beside both looks for those who have verified what was revoked. Any number of processes may
- * do so at once: a delivery is taken by one of them, and by another once its lease has lapsed.
+ * Delivers events until stopped. Three activities run side by side:
  *
- * Nobody can hold all places. A tenant is an org with its members, or a subject outside every org. Those in turn get
- * one place each before any gets a second, and an endpoint that fails has one at most and is asked ever more rarely.
- * Newcomers together have half of the places, the others what newcomers have not; within each of these, a tenant may
- * have 32 under way while half of it is free, 8 while a quarter is, and one of the last quarter. So whoever has nothing
- * under way waits for a place where 38 other tenants of its kind hold all of theirs, and not for fewer.
+ * - sending what is due;
+ * - moving the outbox into the log, and opening deliveries for subscriptions that are behind;
+ * - finding the relying parties that have verified what was revoked.
+ *
+ * Any number of processes may do so at once: one process takes a delivery, and another takes it once the lease has
+ * expired.
+ *
+ * No tenant can hold all places. A tenant is an org with its members, or a subject outside every org.
+ *
+ * - Waiting tenants get one place each before any of them gets a second. An endpoint that fails has one place at most,
+ *   and attempts become ever less frequent.
+ * - Newcomers together have half of the places; the other tenants have the places that newcomers do not hold.
+ * - Within each of these two kinds, a tenant may have 32 under way while half of the kind's places are free, 8 while a
+ *   quarter is free, and 1 in the last quarter.
+ *
+ * So a tenant that has nothing under way waits for a place only if at least 38 other tenants of its kind hold all
+ * places.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -34,33 +44,36 @@ export interface DelivererDeps extends Omit<DeliveryDeps, 'eventDeliveries' | 'c
   readonly revocationNotices: RevocationNoticeRepository;
   readonly clock: Pick<Clock, 'nowMs' | 'resync'>;
   readonly holds: Pick<Holds, 'list'>;
-  /** Streams that are pushed too. */
+  /** True: streams are pushed too. */
   readonly pushes: boolean;
   readonly onFailure: (error: unknown) => void;
   readonly onAttempt?: (outcome: AttemptOutcome) => void;
 }
 
 export interface EventDeliverer {
-  /** Takes no more, and waits at most 8 s for what is under way. What is not answered by then is delivered again after its lease. */
+  /**
+   * Takes no more deliveries, and waits at most 8 s for those under way. A delivery that is not answered by then is
+   * repeated after its lease.
+   */
   stop(): Promise<void>;
 }
 
-/** Milliseconds of each look in which the relying parties that have verified what was revoked are searched for. */
+/** Milliseconds of each round that are spent on finding the relying parties that have verified what was revoked. */
 const TOLD_FOR_MS = 300;
-/** Under way of a tenant, all its endpoints together; a quarter of it and one as places run out (0034-fair-shares). */
-const AT_ONCE = 32;
 /**
- * Number of receivers that are told at once that their stream was paused, and of failing endpoints that are disabled at
- * once.
+ * Deliveries under way of one tenant, for all its endpoints together; a quarter of it, and then one, as places run out
+ * (0034-fair-shares).
  */
+const AT_ONCE = 32;
+/** Number of receivers that are notified at once of a paused stream or of a failing endpoint that was disabled. */
 const TOLD_AT_ONCE = 16;
-/** Above what an endpoint has, and storage after it. */
+/** More than the time limit of an endpoint plus that of the following access to storage. */
 const LEASE_SECONDS = 60;
 const LOOKS_EVERY_MS = 1_000;
-/** After something was delivered: what stood behind it may go now. */
+/** Pause after a delivery has ended: deliveries that waited for it may be due now. */
 const SOON_MS = 25;
 const AFTER_FAILURE_MS = 5_000;
-/** Less than an endpoint has: a worker ends within 10 s, whoever does not answer it. */
+/** Less than the time limit of an endpoint: a worker ends within 10 s even if an endpoint does not answer. */
 const STOP_WITHIN_MS = 8_000;
 
 /** The deliveries that this process has under way. */
@@ -77,7 +90,7 @@ class Sending {
     return WEBHOOK_PLACES - this.underWay.size;
   }
 
-  /** How many receivers may be told beside those that are. */
+  /** Number of receivers that may be notified in addition to those being notified. */
   get freeToTell(): number {
     return Math.min(this.free, TOLD_AT_ONCE - this.told);
   }
@@ -102,7 +115,7 @@ class Sending {
     });
   }
 
-  /** Has a place until it has ended. */
+  /** Occupies a place until `work` has ended. */
   private hold(work: Promise<void>, leave: () => void): void {
     const held = work.catch(this.deps.onFailure).finally(() => {
       this.underWay.delete(held);
@@ -112,13 +125,13 @@ class Sending {
     this.underWay.add(held);
   }
 
-  /** Ends the wait of `oneOrMs`: something may be due now. */
+  /** Ends the wait of `oneOrMs`, since something may be due now. */
   lookSoon(): void {
     this.hasEnded = true;
     this.wake();
   }
 
-  /** Until one has ended, or so long. */
+  /** Waits until one delivery has ended, but at most `ms`. */
   async oneOrMs(ms: number, soonMs: number, stop: AbortSignal): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       this.wake = resolve;
@@ -136,7 +149,7 @@ class Sending {
   }
 }
 
-/** Work beside the loop: one round of it at a time. */
+/** Work that runs beside the loop, one round of it at a time. */
 class Beside {
   private round: Promise<void> | null = null;
 
@@ -153,7 +166,7 @@ class Beside {
       });
   }
 
-  /** Once no round is under way. */
+  /** Resolves once no round is under way. */
   get ended(): Promise<void> {
     return this.round ?? Promise.resolve();
   }
@@ -179,7 +192,7 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
           await disable(deps, sending);
           await sendDue(deps, sending);
         }
-        // Half of the time at the most storage is asked what is due.
+        // Asking storage what is due takes at most half of the time.
         await sending.oneOrMs(LOOKS_EVERY_MS, Math.max(SOON_MS, performance.now() - lookedMs), signal);
       } catch (error) {
         deps.onFailure(error);
@@ -198,8 +211,9 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
 };
 
 /**
- * Delivers what is due until nothing is, or `enough`, and waits for what is under way then. After `stop` nothing is begun either,
- * and what is under way is waited for at most 8 s, as by `EventDeliverer.stop`. Rejects with `StoreError`.
+ * Delivers what is due until nothing is due or `enough` is aborted, and then waits for deliveries under way. After
+ * `stop` nothing is begun either, and deliveries under way are waited for at most 8 s, as by `EventDeliverer.stop`.
+ * Rejects with `StoreError`.
  */
 export const deliverDue = async (
   deps: DelivererDeps,
@@ -227,13 +241,13 @@ export const deliverDue = async (
   await Promise.race([sending.all(), givenUp]);
 };
 
-/** While something holds decisions nothing is told: the database may not be the one. */
+/** While something holds decisions no event is sent, because the database may not be the right one. */
 const maySend = async ({ clock, holds }: DelivererDeps): Promise<boolean> => {
   await clock.resync();
   return holds.list().length === 0;
 };
 
-/** Answers in how many steps. Where one fails, the next look begins with the next Principal. */
+/** Resolves with the number of steps. If a step fails, the next round begins with the next Principal. */
 const tellVerifiers = async (
   { log }: DelivererDeps,
   turns: VerifierTurns,
@@ -249,7 +263,7 @@ const tellVerifiers = async (
   return steps;
 };
 
-/** Answers how many deliveries were begun. */
+/** Resolves with the number of deliveries that were begun. */
 const sendDue = async ({ eventDeliveries, pushes }: DelivererDeps, sending: Sending): Promise<number> => {
   const { free } = sending;
   if (free === 0) return 0;
@@ -261,7 +275,10 @@ const sendDue = async ({ eventDeliveries, pushes }: DelivererDeps, sending: Send
   return taken.length;
 };
 
-/** Their receivers are told in places like those of deliveries: nobody waits for one that does not answer. */
+/**
+ * Notifies the receivers in places like those of deliveries, so that a receiver that does not answer delays no other
+ * work.
+ */
 const disable = async (deps: DelivererDeps, sending: Sending): Promise<void> => {
   const limit = sending.freeToTell;
   if (limit === 0) return;

@@ -1,14 +1,17 @@
-/** Prometheus metrics of deliveries: what became of attempts on this node, and what waits in storage, whichever node sends it. */
+/**
+ * Prometheus metrics of deliveries: the outcomes of attempts on this node, and what waits in storage, whichever node
+ * sends it.
+ */
 import { type AttemptOutcome, type EventDeliveryRepository, withinMs } from '@svc/service';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from '../admin-service.ts';
 import { gauge } from '../gauge.ts';
 
 const OUTCOMES: readonly AttemptOutcome[] = ['delivered', 'rejected', 'unanswered', 'not_signed'];
-/** One look for all that is read of it at once. */
+/** One look at storage serves all metrics that are read at once. */
 const FRESH_MS = 1_000;
 
-/** Answers what records an attempt. */
+/** Returns the function that records an attempt. */
 export const createDeliveryMetrics = (
   registry: Registry,
   deliveries: Pick<EventDeliveryRepository, 'describeQueue' | 'findOutboxSince'>,
@@ -22,7 +25,7 @@ export const createDeliveryMetrics = (
   });
   for (const outcome of OUTCOMES) attempts.labels({ outcome }).inc(0);
   const look = lookAt(() => deliveries.describeQueue(pushes));
-  // By itself: it is known also where the queue is too long to be described in time.
+  // Read separately, so that it is known even if the queue is too long to be described in time.
   const lookAtOutbox = lookAt(async () => ({ sinceMs: await deliveries.findOutboxSince() }));
   gauge(registry, 'svc_webhook_outbox_seconds', {
     help: 'Age of the oldest event that is not in the log yet; 0: there is none; -1: storage does not answer.',

@@ -1,4 +1,4 @@
-/** What a process delivers events with; null where the deployment sends no webhooks. */
+/** The dependencies with which a process delivers events; null if the deployment sends no webhooks. */
 import type { Config } from '@svc/config';
 import type { ServiceDeps } from '@svc/service';
 import type { Logger } from 'pino';

@@ -1,4 +1,7 @@
-/** Moves the outbox into the log, and opens deliveries for those who are behind. Any number of processes may do so at once. */
+/**
+ * Moves the outbox into the log, and opens deliveries for subscriptions that are behind. Any number of processes may do
+ * so at once.
+ */
 import {
   type DeliveryDeps,
   type EventDeliveryRepository,
@@ -14,10 +17,10 @@ export interface ReadLogDeps {
 
 const SEQUENCED_AT_ONCE = 1_000;
 const MOVED_FOR_MS = 500;
-/** Subscriptions of each line (0050-who-is-behind) between two looks at how long it has taken. */
+/** Number of subscriptions of each queue (0050-who-is-behind) between two checks of the time limit. */
 const OPENED_AT_ONCE = 50;
 const OPENED_FOR_MS = 500;
-/** Open deliveries of a subscription. */
+/** Maximum number of open deliveries of a subscription. */
 const WINDOW = 1_000;
 
 interface ReadLog {
@@ -27,7 +30,10 @@ interface ReadLog {
   readonly isDone: boolean;
 }
 
-/** What cannot be moved keeps nothing from being opened that is in the log. Rejects with `StoreError`, once all else is done. */
+/**
+ * A failure to move events does not prevent opening deliveries for events in the log. Rejects with `StoreError` only
+ * after that.
+ */
 export const readLog = async (deps: ReadLogDeps, stop: AbortSignal): Promise<ReadLog> => {
   const moving = await moveEvents(deps, stop).then(
     (sequenced) => ({ sequenced, failure: null }),
@@ -38,7 +44,7 @@ export const readLog = async (deps: ReadLogDeps, stop: AbortSignal): Promise<Rea
   return { sequenced: moving.sequenced, ...opened };
 };
 
-/** Until all is moved, or for half a second: what is in the log is not to wait for all that comes. */
+/** Moves events until none is left, or for half a second, so that events in the log do not wait for all new ones. */
 const moveEvents = async ({ eventLog }: ReadLogDeps, stop: AbortSignal): Promise<number> => {
   const endsMs = performance.now() + MOVED_FOR_MS;
   let sequenced = 0;
@@ -49,7 +55,7 @@ const moveEvents = async ({ eventLog }: ReadLogDeps, stop: AbortSignal): Promise
   return sequenced;
 };
 
-/** Each that is behind once, for half a second; then what was told meanwhile is moved first. */
+/** Handles each subscription that is behind once, for half a second at most; then new events are moved first. */
 const openDeliveries = async (deps: ReadLogDeps, stop: AbortSignal): Promise<Omit<ReadLog, 'sequenced'>> => {
   const endsMs = performance.now() + OPENED_FOR_MS;
   const seen = new Set<string>();
@@ -65,7 +71,7 @@ const openDeliveries = async (deps: ReadLogDeps, stop: AbortSignal): Promise<Omi
   return { opened, isDone: false };
 };
 
-/** A subscription whose deliveries cannot be opened keeps those of no other. */
+/** If the deliveries of a subscription cannot be opened, those of others still are. */
 const openFor = async ({ eventDeliveries, log }: ReadLogDeps, subscriptionId: string): Promise<number> => {
   try {
     return await eventDeliveries.open(subscriptionId, WINDOW);

@@ -1,6 +1,6 @@
 /**
- * The way to endpoints that customers name: the outbound guard, and in addition the service's own hosts are refused. Of an answer
- * the status counts and `Retry-After`; its body is not read, or that of a 400 alone.
+ * The transport to endpoints that customers name: the outbound guard; in addition the service's own hosts are refused.
+ * Only the status and `Retry-After` of an answer are used; its body is not read, except that of a 400.
  */
 import type { Config } from '@svc/config';
 import { createOutbound, type DnsPort, type OutboundAnswer, type TestSeams } from '@svc/outbound';

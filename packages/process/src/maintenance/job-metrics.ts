@@ -4,15 +4,15 @@ import type { Job, Round } from './loop.ts';
 
 export interface JobMetrics {
   record(round: Round): void;
-  /** Jobs whose latest round failed, by name. */
+  /** Names of the jobs whose latest round failed. */
   failing(): readonly string[];
 }
 
 const SECONDS = [0.01, 0.05, 0.25, 1, 5, 25, 100];
 
 /**
- * Every job has its series from the start, which distinguishes a job that never ran from an unknown one. The label is
- * `job_name`: `job` is what Prometheus names its targets by, and it renames the label of whoever has it as well.
+ * Every job has its series from the start, so that a job that never ran can be told from an unknown one. The label is
+ * `job_name`, because Prometheus itself labels targets with `job` and renames a metric's own label of that name.
  */
 export const createJobMetrics = (registry: Registry, jobs: readonly Job[]): JobMetrics => {
   const rounds = new Counter({
@@ -43,7 +43,7 @@ export const createJobMetrics = (registry: Registry, jobs: readonly Job[]): JobM
   for (const { name: job, alarmingItems = [] } of jobs) {
     for (const outcome of ['done', 'failed', 'elsewhere', 'held'])
       rounds.labels({ job_name: job, outcome }).inc(0);
-    // A series that begins with 5 has not increased, as Prometheus reckons.
+    // Prometheus sees no increase in a series that begins with 5, so each begins with 0.
     for (const item of alarmingItems) items.labels({ job_name: job, item }).inc(0);
     succeededAt.labels({ job_name: job }).set(0);
   }

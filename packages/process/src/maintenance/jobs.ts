@@ -27,7 +27,7 @@ import type { Job } from './loop.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** `packing`: null where no days are packed. */
+/** `packing`: null if no days are packed. */
 export const maintenanceJobs = (
   service: ServiceDeps,
   packing: PackDaysDeps | null = null,
@@ -65,7 +65,7 @@ export const maintenanceJobs = (
     everyMs: 15 * SECOND,
     evenHeld: true,
     run: async (stop) => {
-      // Side by side, and neither for the other's success.
+      // Run side by side, so that a failure of one does not prevent the other.
       const [revocations, pauses] = await Promise.allSettled([
         completeRevocations(service, stop),
         completePauses(service, stop),
@@ -131,7 +131,7 @@ export const maintenanceJobs = (
   ...(packing === null ? [] : [packDaysJob(packing)]),
 ];
 
-/** A sweep that begins anywhere, and goes on where its last round ended. */
+/** A sweep that may begin anywhere. Each round continues where the last one ended. */
 const onward = (
   service: ServiceDeps,
   table: Swept,
@@ -144,7 +144,7 @@ const onward = (
   };
 };
 
-/** Behind the others: it takes only days that they are done with. */
+/** Last, since it takes only days that the other jobs have finished with. */
 const packDaysJob = (packing: PackDaysDeps): Job => ({
   name: 'pack-days',
   everyMs: 60 * MINUTE,

@@ -10,20 +10,24 @@ import { type Clock, type Hold, type Holds, type Store, traced, withinMs } from 
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** It takes authority away or only reads: it is done whatever holds decisions. */
+  /** True: the job takes authority away or only reads, so it runs whatever holds decisions. */
   readonly evenHeld?: boolean;
-  /** It is done while a restore settles, so that what was forgotten is known again when decisions begin. */
+  /** True: the job runs while a restore settles, so that lost records are known again when decisions begin. */
   readonly evenSettling?: boolean;
-  /** Names of those numbers that `run` resolves with which an alert is on. */
+  /** Names of the numbers in the result of `run` for which there is an alert. */
   readonly alarmingItems?: readonly string[];
   /**
    * Idempotent, since the loss of the lock is not noticed at once. Once `stop` is aborted it begins no more work and
-   * resolves within a few seconds. Resolves with numbers for the log; where `left` is above 0 the next round follows soon.
+   * resolves within a few seconds. Resolves with numbers for the log; if `left` is above 0, the next round follows
+   * soon.
    */
   run(stop: AbortSignal): Promise<Readonly<Record<string, number>>>;
 }
 
-/** `elsewhere`: another node is at this job. `held`: what it does could not be undone, and something holds decisions. */
+/**
+ * `elsewhere`: another node runs this job. `held`: the job's effects could not be undone, and something holds
+ * decisions.
+ */
 export type Round = { readonly job: string } & (
   | {
       readonly outcome: 'done';
@@ -51,15 +55,15 @@ interface LoopDeps extends RoundDeps {
 }
 
 const JITTER = 0.2;
-/** Between the first rounds of two jobs: each opens a connection, and all at once would wait for each other. */
+/** Pause between the first rounds of two jobs. Each opens a connection; all at once would wait for each other. */
 const STAGGER_MS = 100;
-/** After a round that failed, or that left something. */
+/** Pause after a round that failed, or that left work. */
 const SOON_MS = 15_000;
 const STOP_WITHIN_MS = 8_000;
 
 export const startMaintenance = (deps: LoopDeps, jobs: readonly Job[]): Maintenance => {
   const stopping = new AbortController();
-  // Each job adds a listener while it pauses and one while it works.
+  // Each job adds one listener while it pauses and one while it works.
   setMaxListeners(0, stopping.signal);
   const loop = async (job: Job, index: number): Promise<void> => {
     await pauseUnless(stopping.signal, index * STAGGER_MS);
@@ -87,7 +91,7 @@ export const runRound = async (deps: RoundDeps, job: Job, stop: AbortSignal): Pr
   try {
     const done = await deps.store.exclusive(`job:${job.name}`, async (lost) => {
       const result = await traced(`job ${job.name}`, () => job.run(AbortSignal.any([stop, lost])));
-      // What it resolves with is what it had done by then: nobody knows that nothing is left.
+      // The result covers only what was done until the lock was lost, so `left` may be wrong.
       if (!stop.aborted) lost.throwIfAborted();
       return result;
     });
@@ -105,7 +109,7 @@ const listHolds = async ({ holds, clock }: RoundDeps, job: Job): Promise<readonl
   return holds.list().filter(({ isSettling }) => !(job.evenSettling === true && isSettling === true));
 };
 
-/** How long until the next round, but for jitter. */
+/** Milliseconds until the next round, without jitter. */
 export const pauseMsAfter = (round: Round, { everyMs }: Pick<Job, 'everyMs'>): number => {
   const isDone = round.outcome === 'done' && (round.result.left ?? 0) === 0;
   return isDone || round.outcome === 'elsewhere' ? everyMs : Math.min(everyMs, SOON_MS);

@@ -1,4 +1,4 @@
-/** Logs what rounds did and what failed. A round without work is not logged. */
+/** Logs the work and the failures of rounds. A round without work is not logged. */
 import type { Logger } from 'pino';
 import type { Round } from './loop.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The long work of a day on a thread of its own, one for each piece: what it held is given back with it. A day is
- * packed by two, one of which reads back what the other one stores.
+ * Runs the long work of a day on separate threads, one for each piece, whose memory is released when it ends. Two
+ * threads pack a day: one stores objects, the other reads them back.
  */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { type DayWork, type PackedDay, packedOf, type ReadBackDay, type WrittenDay } from '@svc/cold-ledger';
@@ -16,21 +16,20 @@ import {
 import type { PackOutcome, PackPlaces, PackTask, PackThreadData } from './pack-thread.ts';
 
 /**
- * Memory limits of one thread. A row group, its rows and what they are made of take some tens; buffers come beside
- * them. With twice as much for the young generation packing took a tenth less of the time, and on Node 24 more memory
- * than it may.
+ * Memory limits of one thread. A row group, its rows and what is made of them take some tens of MB; buffers come in
+ * addition. With twice the young generation, packing took a tenth less time, but on Node 24 more memory than it may.
  */
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 24 };
 
-/** A thread that waits for a mount ends when that answers. */
+/** Milliseconds to wait for a thread to end; one that waits for a mount ends only when the mount answers. */
 const END_MS = 5_000;
 
 /**
- * `program`: the file that runs `runPackThread` where it finds itself on a thread. A day that does not fit into the
- * limits rejects.
+ * `program`: the file that runs `runPackThread` when it is started on a thread. Rejects for a day that exceeds the
+ * memory limits.
  */
 export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
-  /** Threads that were told to end and have not. */
+  /** Threads that were told to end and have not ended. */
   const ending = new Set<Worker>();
 
   const assertNoneEnding = (): void => {
@@ -38,7 +37,7 @@ export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
       throw new ObjectStoreError('unavailable', 'a thread that was to end waits for it still');
   };
 
-  /** Once `stop` is aborted the thread is ended wherever it is, as by a kill: what it leaves is what a kill leaves. */
+  /** Once `stop` is aborted, the thread is terminated wherever it is. What it leaves is the same as after a kill. */
   const runOn = async (task: PackTask, stop: AbortSignal): Promise<unknown> => {
     stop.throwIfAborted();
     const workerData: PackThreadData = { ...places, task, filePlaces: filePlaces() };
@@ -46,7 +45,7 @@ export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
       ...{ workerData, resourceLimits: LIMITS },
       transferList: 'objects' in task ? [task.objects] : [],
     });
-    // It has none once it has ended.
+    // Read now: a thread that has ended has no id.
     const { threadId } = thread;
     thread.once('exit', () => freeFilePlacesOf(threadId));
     try {
@@ -79,7 +78,7 @@ export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
           throw error;
         }),
       );
-      // The other thread has been told to end by then.
+      // When one thread fails, the other has been told to end.
       await Promise.allSettled(done);
       const [written, readBack] = (await Promise.all(done)) as [WrittenDay, ReadBackDay];
       return packedOf(written, readBack);
@@ -101,7 +100,7 @@ const answerOf = (thread: Worker): Promise<unknown> =>
     );
   });
 
-/** As it was thrown there. */
+/** The error as the thread threw it. */
 const errorOf = ({ name, kind, message }: Extract<PackOutcome, { ok: false }>): Error => {
   if (name === 'ObjectStoreError') return new ObjectStoreError(kind as ObjectStoreErrorKind, message);
   if (name === 'StoreError') return new StoreError(kind as StoreErrorKind, message);

@@ -1,7 +1,7 @@
 /**
- * The thread that packs and proves days. Its heap is bounded: unbounded, its garbage grew to half a gigabyte for a day
- * of 10^6 Receipts. And encoding a row group holds a thread for some tens of milliseconds, which in one process with
- * the API would be those of answers.
+ * The thread that packs and proves days. Its heap is limited: without a limit, its garbage grew to half a gigabyte for
+ * a day of 10^6 Receipts. Encoding a row group occupies a thread for some tens of milliseconds; on the main thread of
+ * an API process, answers would be delayed by that time.
  */
 import { on } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -17,7 +17,7 @@ import { openObjects } from '@svc/object-store';
 import type { ObjectStore } from '@svc/service';
 import { readDayRows } from '@svc/store-pg';
 
-/** Where days are. */
+/** The database and the store of the days. */
 export interface PackPlaces {
   readonly databaseUrl: string;
   readonly place: string;
@@ -25,8 +25,8 @@ export interface PackPlaces {
 }
 
 /**
- * One of `DayWork`, with what it is given; packing is two, of which the second is told by the port what the first has
- * stored, and at last null.
+ * One call of `DayWork` with its parameters. Packing takes two tasks: the first sends the objects it has stored to the
+ * second over the port, and null at the end.
  */
 export type PackTask =
   | { readonly what: 'write'; readonly day: string; readonly objects: MessagePort }
@@ -40,7 +40,7 @@ export type PackTask =
 
 export interface PackThreadData extends PackPlaces {
   readonly task: PackTask;
-  /** Places shared by the threads of the process: its mount may hang on all of them at once. */
+  /** Places shared by the threads of the process, since the mount may hang for all of them at once. */
   readonly filePlaces: SharedArrayBuffer;
 }
 
@@ -48,7 +48,7 @@ export type PackOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly name: string; readonly kind: string | null; readonly message: string };
 
-/** What the program does that was started as such a thread, and nothing else. Never rejects. */
+/** The whole work of a program that was started as such a thread. Never rejects. */
 export const runPackThread = async (): Promise<void> => {
   const { databaseUrl, place, endpoint, task, filePlaces } = workerData as PackThreadData;
   let outcome: PackOutcome;
@@ -66,7 +66,7 @@ export const runPackThread = async (): Promise<void> => {
   parentPort?.postMessage(outcome);
 };
 
-/** To stop the work, its starter ends the thread. */
+/** To stop the work, the starter terminates the thread. */
 const never = new AbortController().signal;
 
 const run = async (store: ObjectStore, databaseUrl: string, task: PackTask): Promise<unknown> => {

@@ -1,4 +1,6 @@
-/** Row groups of cold days are decoded on one thread beside that of the process, which answers others meanwhile. */
+/**
+ * Decodes row groups of cold days on one separate thread, so that the main thread can answer other requests meanwhile.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
@@ -7,35 +9,35 @@ import { messageOf, ObjectStoreError } from '@svc/service';
 import type { ReadOutcome, ReadTask } from './read-thread.ts';
 
 /**
- * A row group, its rows, what is made of them, and what is remembered of objects. Buffers come beside it.
- * `--max-old-space-size` in NODE_OPTIONS takes its place.
+ * Memory for a row group, its rows, what is made of them, and the cached metadata of objects. Buffers come in addition.
+ * `--max-old-space-size` in NODE_OPTIONS overrides it.
  */
 const LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32 };
 
-/** Milliseconds for a group and the few that were handed over before it, of some ten milliseconds each. */
+/** Milliseconds for a group and the few that were handed over before it; each takes some ten milliseconds. */
 const ANSWER_MS = 15_000;
 
-/** One that has failed is not started again at once, whoever asks. */
+/** Milliseconds after a failure before another thread is started, whoever asks. */
 const REST_MS = 1_000;
 
 export interface ReadingOptions {
   readonly answerMs?: number;
   readonly restMs?: number;
-  /** Hears of each thread that ended although nobody wanted it. */
+  /** Called for each thread that ended unexpectedly. */
   readonly onEnd?: (why: string) => void;
 }
 
 export interface ReadingThread {
   /**
-   * Rejects with `ObjectStoreError` where there is no thread, or it ends, or does not answer; a later group is read on
-   * a new one.
+   * Rejects with `ObjectStoreError` if there is no thread, or if it ends or does not answer; a later group is read on a
+   * new thread.
    */
   readonly read: ReadElsewhere;
   close(): Promise<void>;
 }
 
 /**
- * `program`: the file that runs `runReadThread`. The thread is started at once, so that the first to ask does not wait
+ * `program`: the file that runs `runReadThread`. The thread is started at once, so that the first read does not wait
  * for it.
  */
 export const readOnThread = (
@@ -55,7 +57,7 @@ export const readOnThread = (
     try {
       thread = new Thread(program, answerMs, fail);
     } catch (error) {
-      // Where the system has no thread to give.
+      // The system could not create a thread.
       fail(messageOf(error));
     }
   };
@@ -91,12 +93,12 @@ class Thread {
   #lastId = 0;
   #hasEnded = false;
 
-  /** Throws where there is none to be had. */
+  /** Throws if the system cannot create a thread. */
   constructor(program: URL, answerMs: number, onEnd: (why: string) => void) {
     this.#answerMs = answerMs;
     this.#onEnd = onEnd;
     this.#worker = new Worker(program, { resourceLimits: LIMITS });
-    // A process that has nothing else to do ends.
+    // The thread does not keep the process alive.
     this.#worker.unref();
     this.#worker.on('message', (outcome: ReadOutcome) => this.#settle(outcome));
     for (const event of ['error', 'messageerror'])
@@ -106,7 +108,7 @@ class Thread {
 
   read(group: FetchedGroup, wanted: Wanted): Promise<SealedColumns> {
     const id = ++this.#lastId;
-    // Both are copied, since handing over a part of a buffer hands over all of it.
+    // Both are copied, since transferring a part of a buffer transfers the whole buffer.
     const [bytes, tail] = [new Uint8Array(group.group), new Uint8Array(group.tail)];
     const task: ReadTask = { id, group: { ...group, group: bytes, tail }, wanted };
     this.#worker.postMessage(task, [bytes.buffer, tail.buffer]);
@@ -116,7 +118,7 @@ class Thread {
     });
   }
 
-  /** Ends the thread; what waits for it is rejected with `why`. */
+  /** Ends the thread; pending reads are rejected with `why`. */
   async end(why: string): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -129,7 +131,7 @@ class Thread {
     await this.#worker.terminate();
   }
 
-  /** After a suspension the timer fires before a reply that already arrived. */
+  /** Checks for a reply first: after a suspension the timer fires before a reply that has already arrived. */
   async #giveUp(id: number): Promise<void> {
     await nextTurn();
     if (this.#waiting.has(id)) await this.end(`no answer within ${this.#answerMs} ms`);

@@ -1,6 +1,6 @@
 /**
- * The thread that reads row groups for a process that answers others. It loads what decodes them and nothing else, so
- * it is started in tens of milliseconds.
+ * The thread that reads row groups for a process that answers requests. It loads only the decoding code, so it starts
+ * in tens of milliseconds.
  */
 import { serialize } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
@@ -13,18 +13,17 @@ export interface ReadTask {
 }
 
 /**
- * `found`: `ColumnBatch` but for the texts, serialized, so that the receiver decides when its thread makes objects of
- * it.
+ * `found`: a `ColumnBatch` without the texts, serialized, so that the receiver decides when its thread deserializes it.
  */
 export type ReadOutcome =
   | { readonly id: number; readonly found: Uint8Array; readonly texts: Texts | null }
   | { readonly id: number; readonly problem: string };
 
-/** What the program does that was started as such a thread, and nothing else. */
+/** The whole work of a program that was started as such a thread. */
 export const runReadThread = (): void => {
   const read = groupReader();
   let last: Promise<void> = Promise.resolve();
-  // One at a time: two would only be in memory together.
+  // One group at a time: two would take more memory without being faster.
   parentPort?.on('message', ({ id, group, wanted }: ReadTask) => {
     last = last
       .then(async () => {
