@@ -1,4 +1,6 @@
-/** `svc-admin clock`: shows the clocks and the effects of one that ran ahead; `clock repair` undoes these. */
+/**
+ * `svc-admin clock`: shows the clocks, and the effects of a clock that ran ahead. `clock repair` undoes these effects.
+ */
 import { TRUST_CONFIG } from '@svc/protocol';
 import { type ClockState, readClockState, repairClock } from '@svc/store-pg';
 import { type Command, databaseUrlFrom } from './command.ts';
@@ -32,7 +34,7 @@ the owner of the tables.`,
   run: (values, env) => repair(databaseUrlFrom(env), { isJson: values.json === true }),
 };
 
-/** Answers the exit code: 1 where something is wrong. */
+/** Resolves with the exit code: 1 if something is wrong. */
 const showClock = async (databaseUrl: string, { isJson }: Shown): Promise<number> => {
   const state = await readClockState(databaseUrl);
   const nowMs = Date.now();

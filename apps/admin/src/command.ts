@@ -1,4 +1,4 @@
-/** A command of `svc-admin`: one file each, listed in main.ts. */
+/** A command of `svc-admin`. Each has one file; main.ts lists them. */
 import { type CommandText, UsageError } from '@svc/cli/command-line';
 import { databaseTlsFault, type Environment, readSecretFiles } from '@svc/config';
 import { describeUnreached } from '@svc/process';
@@ -6,19 +6,22 @@ import { messageOf, StoreError } from '@svc/service';
 import { DeadlineError, ReplacedError } from '@svc/store-pg';
 
 export interface Command extends CommandText {
-  /** Answers the exit code: 0 well, 1 something was found, 2 it could not be told. Rejects with what a person should read. */
+  /**
+   * Resolves with the exit code: 0 success, 1 something was found, 2 it could not be determined. Rejects with an error
+   * whose message is for a person.
+   */
   run(values: Readonly<Record<string, unknown>>, env: Environment, operand: string): Promise<number>;
 }
 
 /**
- * The database URL from the environment, or from the file that it names; null where neither has one. Throws
- * `UsageError`, also where a start would refuse it.
+ * The database URL from the environment, or from the file that the environment names; null if neither is set. Throws
+ * `UsageError`, also for a URL that a start would refuse.
  */
 export const findDatabaseUrl = (given: Environment): string | null => {
   const { env, faults } = readSecretFiles(given, ['DATABASE_URL']);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   const url = env.DATABASE_URL || null;
-  // The driver takes anything for the name of a host.
+  // The driver would take any other text for a host name.
   if (url !== null && !/^postgres(?:ql)?:\/\//.test(url))
     throw new UsageError('DATABASE_URL must be a postgres:// or postgresql:// address');
   const fault = databaseTlsFault(env);
@@ -26,7 +29,7 @@ export const findDatabaseUrl = (given: Environment): string | null => {
   return url;
 };
 
-/** The same where a database is needed. */
+/** The same for a command that needs a database. */
 export const databaseUrlFrom = (given: Environment): string => {
   const url = findDatabaseUrl(given);
   if (url === null)
@@ -34,11 +37,11 @@ export const databaseUrlFrom = (given: Environment): string => {
   return url;
 };
 
-/** What a person reads of an error that ended a command. A database that was not reached is named, without the password. */
+/** The message about an error that ended a command. Names a database that was not reached, without the password. */
 export const describeError = (error: unknown, given: Environment): string => {
   const message = messageOf(error);
-  // Its subclasses are about cold days, and without a cause it is no matter of a connection. One that answered too late, or is
-  // not the primary any more, was reached.
+  // Subclasses of the error are about cold days, and an error without a cause is not about a connection. A database
+  // that answered too late, or is no longer the primary, was reached.
   const isUnreached =
     error instanceof StoreError &&
     error.constructor === StoreError &&

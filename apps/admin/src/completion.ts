@@ -3,7 +3,7 @@ import type { Program } from '@svc/cli/command-line';
 import { completionCommand as completion, completionFor } from '@svc/cli/completion';
 import type { Command } from './command.ts';
 
-/** `program`: this command is in it. */
+/** `program`: the program that contains this command. */
 export const completionCommand = (program: () => Program<Command>): Command => ({
   ...completion('svc-admin'),
   run: async (_, __, shell) => {

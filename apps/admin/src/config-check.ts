@@ -1,4 +1,4 @@
-/** `svc-admin config check`: what a start would find wrong, before there is one. */
+/** `svc-admin config check`: finds the faults that a start would find, without a start. */
 import { UsageError } from '@svc/cli/command-line';
 import { assertSameStore } from '@svc/cold-ledger';
 import {
@@ -71,7 +71,7 @@ export const configCheckCommand: Command = {
       const found = isNeeded ? 'FAULT ' : 'warning';
       console.log(problem === null ? `ok     ${what}` : `${found} ${what}:\n${indent(problem)}`);
       if (problem !== null && isNeeded) faults.push(problem);
-      // Without a configuration there is nothing to look at.
+      // Without a configuration no further step can be checked.
       if (problem !== null && what === CONFIGURATION) break;
     }
     const kind = env.SVC_ENV === 'production' ? '' : ', as development: SVC_ENV is not production';
@@ -80,18 +80,18 @@ export const configCheckCommand: Command = {
   },
 };
 
-/** As far as this configuration tells. */
+/** The fleet that this configuration describes, at its smallest. */
 const smallestFleet = (config: Config | WorkerConfig): Fleet => {
   const processes = 'processes' in config ? config.processes : 1;
   const ofEach = processes === 1 ? '' : ` of ${processes} processes`;
   return { name: `two nodes${ofEach} and a worker`, processes: 2 * processes + 1 };
 };
 
-/** Without it they would tell the same fault once more. */
+/** If this step fails, the steps that need the database would report the same fault again. */
 const DATABASE = 'database';
 const NEED_DATABASE = new Set(['published keys', 'packed days', 'connections', 'fence']);
 
-/** `isNeeded`: unless it is false nothing starts without. */
+/** `isNeeded`: unless it is false, no process starts if the step fails. */
 type Step = readonly [what: string, work: () => unknown, isNeeded?: boolean];
 type Steps = Iterable<Step>;
 
@@ -119,7 +119,10 @@ const CHECKS: Readonly<Record<string, (env: Environment, isOffline: boolean) => 
   },
 };
 
-/** Opened once, since a token counts each wrong PIN. In development a start makes what is missing, which this must not. */
+/**
+ * The secrets are opened once, since a token counts each wrong PIN. In development a start makes missing secrets; this
+ * check must not.
+ */
 function* ofSecrets(
   env: Config['env'],
   load: () => ReturnType<typeof loadWorkerSecrets>,
@@ -134,7 +137,7 @@ function* ofSecrets(
   return opened[0] ?? null;
 }
 
-/** `keys`: null where they were not opened. */
+/** `keys`: null if they were not opened. */
 function* ofService(config: Config | WorkerConfig, keys: ServiceKeySets | null): Steps {
   const { cold, database, fence, domain } = config;
   if (cold !== null) yield ['cold days', () => checkCold(cold), false];
@@ -155,10 +158,10 @@ function* ofDatabase(config: Config | WorkerConfig, keys: ServiceKeySets | null,
   if (fence === null) yield ['fence', () => withStoreOf(url, refuseWithoutFence)];
 }
 
-/** The database lacks migrations: what a start reads of it after them is not there yet. */
+/** The database lacks migrations, so what a start reads after them does not exist yet. */
 class NotMigrated extends Error {}
 
-/** Rejects with `NotMigrated` where a start would migrate the database first. */
+/** Rejects with `NotMigrated` if a start would migrate the database first. */
 const withStoreOf = async (databaseUrl: string, work: (store: Store) => Promise<void>): Promise<void> => {
   const { state } = await readSchema(databaseUrl);
   if (state === 'never' || state === 'behind') throw new NotMigrated();
@@ -214,7 +217,7 @@ const checkCold = async ({ place, endpoint }: NonNullable<Config['cold']>): Prom
   }
 };
 
-/** A start goes on with another store, and whatever is asked of cold days is 503. */
+/** A start goes on even with another store, and every request about cold days then answers 503. */
 const checkPacked = ({ place, endpoint }: NonNullable<Config['cold']>, databaseUrl: string): Promise<void> =>
   withStoreOf(databaseUrl, async (store) => {
     const { objects, close } = await openObjects(place, endpoint, { isCopy: true });
@@ -246,7 +249,7 @@ const checkFence = async (
   }
 };
 
-/** What a start would wait for an operator over. */
+/** Rejects if a start would wait for an operator. */
 const holdAgainstFence = (databaseUrl: string, head: FenceHead | null, place: string): Promise<void> =>
   withStoreOf(databaseUrl, async ({ restores }) => {
     if (head === null && (await restores.findLast()).seq > 0)
@@ -259,9 +262,9 @@ const holdAgainstFence = (databaseUrl: string, head: FenceHead | null, place: st
 
 interface CheckOutcome {
   readonly problem: string | null;
-  /** The database was not reached. */
+  /** True: the database was not reached. */
   readonly isUnavailable: boolean;
-  /** It was asked of a database that is not migrated. */
+  /** True: the step needs migrations that the database lacks. */
   readonly isTooEarly: boolean;
 }
 

@@ -1,17 +1,17 @@
 /**
- * Faults by kind: one cause, such as a key under another name, is found in thousands of rows. The first of each kind are shown,
- * and all are counted.
+ * Counts faults by kind: one cause, such as a key under another name, causes faults in thousands of rows. The first
+ * faults of each kind are shown, and all are counted.
  */
 import type { Fault } from '@svc/fsck';
 
 export const SHOWN_OF_A_KIND = 20;
-/** Beyond it new kinds are counted together: what a problem says comes from the database. */
+/** Beyond this number new kinds are counted together, since the text of a problem contains text from the database. */
 const MAX_KINDS = 500;
 const OTHERS = 'other problems';
 
 export interface FaultKind {
   readonly check: string;
-  /** What differs from row to row is left out: `…`. */
+  /** The problem's text, with `…` for the parts that differ from row to row. */
   readonly problem: string;
   readonly count: number;
   readonly shown: number;
@@ -22,7 +22,7 @@ export class FaultList {
 
   constructor(private readonly showsAll: boolean) {}
 
-  /** Counts it; true if it is to be shown. */
+  /** Counts the fault; true if it is to be shown. */
   add({ check, problem }: Fault): boolean {
     const kind = this.#kindOf(check, problem.replace(/\S+/g, withoutNumbers));
     kind.count += 1;
@@ -46,5 +46,8 @@ export class FaultList {
   }
 }
 
-/** Each word by itself: an expression that looks for one with a digit begins anew at each character of a long word. */
+/**
+ * Applied to each word: a regular expression over the text that finds words with a digit would start again at each
+ * character of a long word.
+ */
 const withoutNumbers = (word: string): string => (/[\d:…]/.test(word) ? '…' : word);

@@ -1,4 +1,7 @@
-/** `svc-admin fence`: what the fence names and whether the database has it; `fence reset` begins it anew. */
+/**
+ * `svc-admin fence`: shows the beat that the fence names, and whether the database has it. `fence reset` starts the
+ * fence anew.
+ */
 import { UsageError } from '@svc/cli/command-line';
 import type { Environment } from '@svc/config';
 import { type OpenedFenceStore, openFenceStore } from '@svc/fence';
@@ -16,7 +19,7 @@ import { withServiceThatSignsNothing } from './open.ts';
 
 type Opened = OpenedFenceStore['fenceStore'];
 
-/** Rejects where there is no fence to speak of. */
+/** Rejects if the deployment has no fence. */
 const withFence = <T>(
   env: Environment,
   work: (service: ServiceDeps, fenceStore: Opened) => Promise<T>,
@@ -30,7 +33,7 @@ const withFence = <T>(
     withServiceThatSignsNothing,
   );
 
-/** `fenceStore`: null where SVC_FENCE is none. */
+/** `fenceStore`: null if SVC_FENCE is none. */
 export const withFenceIfAny = <T>(
   env: Environment,
   work: (service: ServiceDeps, fenceStore: Opened | null) => Promise<T>,
@@ -72,7 +75,7 @@ const show = async ({ store, identity }: ServiceDeps, fenceStore: Opened): Promi
   return isKnown && of === identity.did ? 0 : 1;
 };
 
-/** `of`: the DID that the fence names, which may be a former one of the service. */
+/** `of`: the DID that the fence names; it may be a former DID of the service. */
 export const describeFence = (head: FenceHead, isKnown: boolean, of: string, did: string): string =>
   [
     describeHead(head),

@@ -1,4 +1,7 @@
-/** The report of `svc-admin fsck`: progress and faults on standard error as they come, the summary on standard output. */
+/**
+ * The report of `svc-admin fsck`: progress and faults go to standard error as they occur, the summary to standard
+ * output.
+ */
 import { UsageError } from '@svc/cli/command-line';
 import type { Environment } from '@svc/config';
 import {
@@ -54,7 +57,7 @@ interface Shown {
   readonly showsAll: boolean;
 }
 
-/** Answers the exit code. */
+/** Resolves with the exit code. */
 const fsck = async (
   where: Pick<CheckDatabaseOptions, 'databaseUrl' | 'objects'>,
   { isJson, showsAll }: Shown,

@@ -1,4 +1,4 @@
-/** What commands about keys work on: a key set in its file, and what the database says of the keys that there were. */
+/** What commands about keys work on: a key set in its file, and the keys that the database has recorded. */
 import { UsageError } from '@svc/cli/command-line';
 import {
   type Environment,
@@ -16,20 +16,20 @@ import { findDatabaseUrl } from './command.ts';
 
 export interface KeyPlace {
   readonly file: KeySetFile;
-  /** It and the others that the configuration names; those that nobody needed yet are not there. */
+  /** This key set and the others that the configuration names; without those that do not exist yet. */
   readonly sets: readonly KeySetFile[];
   readonly did: string;
-  /** `receipt-1`; only `receipt` where no key was named. */
+  /** `receipt-1`; only `receipt` if no key was named. */
   readonly fragment: string;
-  /** Every key that was ever published; none where no database is configured, as before the first start. */
+  /** Every key that was ever published; empty if no database is configured, as before the first start. */
   readonly stored: readonly ServiceKeyRecord[];
-  /** By the database's clock, which has dated them; 0 where there is none. */
+  /** By the database's clock, which dated the keys; 0 without a database. */
   readonly nowMs: number;
 }
 
 const PURPOSES: readonly KeyPurpose[] = ['receipt', 'status', 'key'];
 
-/** `name` is a purpose or a key, in the environment of the API. What was opened is closed in the end. */
+/** `name` is a purpose or a key; `env` is the environment of the API. Whatever was opened is closed at the end. */
 export const openKeyPlace = async (
   env: Environment,
   name: string,
@@ -65,7 +65,7 @@ const readKeys = async (store: Store) => ({
 export const listStored = (databaseUrl: string): Promise<ServiceKeyRecord[]> =>
   withStore(databaseUrl, ({ serviceKeys }) => serviceKeys.list());
 
-/** The database alone: no key is opened, and neither the schema nor the clock is asked after. */
+/** Opens the database alone: no key is opened, and neither schema nor clock is checked. */
 export const withStore = async <T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> => {
   const onError = (error: Error) => console.error(error.message);
   const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES, onError });
@@ -76,7 +76,7 @@ export const withStore = async <T>(databaseUrl: string, work: (store: Store) => 
   }
 };
 
-/** Rejects where the database is that of another service than `own`. */
+/** Rejects if the database belongs to another service than `own`. */
 export const refuseOtherService = async (databaseUrl: string, own: string): Promise<void> => {
   const did = (await listServiceDids(databaseUrl)).at(-1)?.did ?? own;
   if (did !== own)
@@ -85,7 +85,7 @@ export const refuseOtherService = async (databaseUrl: string, own: string): Prom
     );
 };
 
-/** A number that no key has had, as far as file and database know; a process refuses to start with any other. */
+/** The next number that no key in the file or the database has had; a process refuses to start with any other. */
 export const nextKid = ({ file, did, stored }: KeyPlace): string => {
   const prefix = `${file.purpose}-`;
   const taken = [...readKeySetFile(file), ...stored.map(({ kid }) => ({ kid: kid.slice(did.length + 1) }))]
@@ -101,7 +101,10 @@ export const describeKey = ({ firstSeenAtMs, retiredAtMs, compromisedAtMs }: Ser
   return retiredAtMs === null ? since : `${since}, retired ${at(retiredAtMs)}`;
 };
 
-/** Why a start is refused with this key in its set; null: it is not. `isActive`: it is the first one. */
+/**
+ * Why a start with this key in its set would be refused; null: it would not. `isActive`: the key is the first of the
+ * set.
+ */
 export const findKeyFault = (
   known: ServiceKeyRecord | undefined,
   { publicKeyMultibase: key }: Pick<PublishedKey, 'publicKeyMultibase'>,
@@ -135,7 +138,7 @@ export const uriOf = (values: Readonly<Record<string, unknown>>): string | null 
   return typeof uri === 'string' ? uri : null;
 };
 
-/** What a command that takes a key out of its set leaves. */
+/** Describes what remains elsewhere when a command removes a key from its set. */
 export const leftBehind = ({ private_key: uri }: KeyInFile): string =>
   uri === undefined || uri.startsWith('file:')
     ? ''

@@ -1,4 +1,4 @@
-/** `svc-admin keys check`: whether the key files open, sign, and are those that the database knows. */
+/** `svc-admin keys check`: whether the key files can be opened, can sign, and match the keys in the database. */
 import { UsageError } from '@svc/cli/command-line';
 import { loadSecrets } from '@svc/config';
 import { readConfig } from '@svc/process';
@@ -14,7 +14,7 @@ export const keysCheckCommand: Command = {
   ],
   run: async (_, env) => {
     const config = readConfig(env);
-    // Without a path a start makes what is missing, which this must not.
+    // Without a path a start makes missing keys; this check must not.
     if (config.receiptKeysPath === null || config.statusKeysPath === null)
       throw new UsageError('SVC_RECEIPT_KEYS and SVC_STATUS_KEYS name the key sets');
     const { receiptKeys, statusKeys, signers } = await loadSecrets(config);

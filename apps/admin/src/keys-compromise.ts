@@ -1,4 +1,6 @@
-/** `svc-admin keys compromise`: the way back when a key of the service has leaked (docs/operations.md, “A key has leaked”). */
+/**
+ * `svc-admin keys compromise`: recovers after a key of the service has leaked (docs/operations.md, “A key has leaked”).
+ */
 import {
   type Environment,
   type KeyInFile,
@@ -42,8 +44,9 @@ are left, or nodes may not be able to open the new key; the key has ended all th
 };
 
 /**
- * First the file, so that whoever reads it again finds a key that may sign; then the database, which every node asks. Of all else
- * nothing comes before that: while another key is away, or the time is in doubt, nodes would go on signing with this one.
+ * First changes the file, so that a process that reads it again finds a key that may sign. Then changes the database,
+ * which every node reads. Nothing else comes before that: while another key is unavailable, or the time is in doubt,
+ * nodes would continue to sign with this key.
  */
 const compromise = async (
   place: KeyPlace,
@@ -74,8 +77,9 @@ const compromise = async (
 };
 
 /**
- * Where the successor of a key in an encrypted file gets the passphrase of this environment, and that does not open the key
- * itself; else null. To be asked while its file is there, and no reason to wait: the key has leaked.
+ * A text if the key is in an encrypted file that this environment's passphrase does not open, although the successor is
+ * encrypted with that passphrase; else null. Must be called while the file still exists. It does not delay the command,
+ * since the key has leaked.
  */
 const findPassphraseFault = async (
   { file, fragment }: KeyPlace,
@@ -99,7 +103,7 @@ environment: svc-admin keys encrypt ${file.purpose} --new-passphrase-file <that 
 const openOwn = ({ purpose, signers }: KeySetFile, env: Environment) =>
   openServiceKeys(purpose === 'status' ? 'status' : 'receipt', readConfig(env), signers);
 
-/** Whether a start with the set as it is now would sign. */
+/** Whether a start with the present set could sign. */
 const canSign = async (
   { file, fragment }: KeyPlace,
   databaseUrl: string,
@@ -144,7 +148,7 @@ const makeSuccessor = async (place: KeyPlace, uri: string | null): Promise<KeyIn
   }
 };
 
-/** Whether all of them are. */
+/** Resolves with true if all lists were signed anew. */
 const signListsAnew = async (file: KeySetFile, databaseUrl: string, env: Environment): Promise<boolean> => {
   try {
     const config = readConfig(env);

@@ -1,6 +1,6 @@
 /**
- * `svc-admin keys`: which keys the service ever had, new ones, and which of them signs (docs/operations.md). Each step can
- * be repeated: what was done already is left.
+ * `svc-admin keys`: lists the keys that the service ever had, makes new ones, and selects the one that signs
+ * (docs/operations.md). Each step can be repeated: it leaves what was done already.
  */
 import { UsageError } from '@svc/cli/command-line';
 import {
@@ -106,7 +106,7 @@ export const keysEncryptCommand: Command = {
     }),
 };
 
-/** A set that was left out would be under a passphrase that nobody has once it is replaced. */
+/** All sets are needed: a set that was left out would need the old passphrase, which nobody has once it is replaced. */
 const encryptAnew = (sets: readonly KeySetFile[], newPassphrasePath: string): number => {
   const missing = sets.find((set) => !set.isOwn && readKeySetFile(set).length === 0);
   if (missing !== undefined)
@@ -141,10 +141,10 @@ const rotate = async ({ file, fragment, did, stored, nowMs }: KeyPlace, isNow: b
   return 0;
 };
 
-/** `did.json` may be kept for so long. */
+/** Milliseconds for which caches may keep `did.json`. */
 const CACHED_MS = 60_000;
 
-/** Throws where there is no set yet: what was meant is another file. */
+/** Throws if there is no set yet: the user must have meant another file. */
 const getKeys = (file: KeySetFile): readonly KeyInFile[] => {
   const keys = readKeySetFile(file);
   if (keys.length > 0) return keys;

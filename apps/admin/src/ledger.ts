@@ -1,4 +1,7 @@
-/** `svc-admin ledger …`: closed days between the database and the store of cold days (docs/operations.md, "Cold days"). */
+/**
+ * `svc-admin ledger …`: moves closed days between the database and the store of cold days (docs/operations.md, "Cold
+ * days").
+ */
 import { UsageError } from '@svc/cli/command-line';
 import {
   assertSameStore,
@@ -38,7 +41,7 @@ lead to its roots. unpacked: brought back. Nothing is written.`,
   run: ({ all, json }, env) =>
     withPacking(env, async (packing) => {
       const days: Shown[] = [];
-      // One after another: manifests are large, connections few, and years of days many.
+      // One after another: manifests are large, connections are few, and there may be years of days.
       for (const day of await packing.store.coldDays.listStates())
         days.push(await withObjectBytes(packing, day));
       const away = await storeProblem(packing);
@@ -114,7 +117,10 @@ they differ --from says which is right. All in one transaction, which the servic
     }),
 };
 
-/** Throws where what is kept of a day differs from its objects: its roots cover what is signed, and not what lists show. */
+/**
+ * Throws if the kept rows of a day differ from its objects. The day's roots are not enough: they cover what is signed,
+ * but not all that lists show.
+ */
 const compareKept = async (packing: PackDaysDeps, day: Day): Promise<string> => {
   const stop = new AbortController().signal;
   const recorded = await packing.store.coldDays.findManifest(day);
@@ -144,13 +150,14 @@ export const ledgerVerifyCommand: Command = {
       const stop = new AbortController().signal;
       const states = await packing.store.coldDays.listStates();
       const packed = states.filter(({ state }) => !['hot', 'broken'].includes(state)).map((one) => one.day);
-      // The objects of a day that was brought back may be damaged, which is why it was; nothing rests on them.
+      // A day that was brought back does not depend on its objects. They may be damaged, which may be why it was
+      // brought back.
       const inUse = states
         .filter(({ state }) => state === 'recorded' || state === 'cold')
         .map((one) => one.day);
       const asked = day === undefined ? inUse : [dayOf(day)];
       if (asked.some((one) => !packed.includes(one))) throw new UsageError(`${day} is not packed`);
-      // What was not found in another store would be noted of each day.
+      // In another store every day would be noted as missing.
       await assertSameStore(packing, stop);
       let differing = 0;
       for (const one of asked) {
@@ -190,7 +197,10 @@ environment of the worker: in production SVC_COLD_GRACE_DAYS must be set.`,
   },
 };
 
-/** As the worker is configured, so that no secret of the API is needed. `load`: what it signs with; nothing, unless given. */
+/**
+ * Uses the worker's configuration, so that no secret of the API is needed. `load`: loads the signing keys; default:
+ * none.
+ */
 const withPacking = (
   env: Environment,
   work: (packing: PackDaysDeps, store: Store) => Promise<number>,
@@ -204,7 +214,7 @@ const withPacking = (
     return work(packing, store);
   });
 
-/** In place of the job of that name, which no worker runs meanwhile. */
+/** Runs in place of the worker's job of that name, under the same lock, so that no worker runs the job meanwhile. */
 const asPacker = (
   env: Environment,
   work: (packing: PackDaysDeps, stop: AbortSignal) => Promise<number>,
@@ -215,7 +225,7 @@ const asPacker = (
     async (packing, store) => {
       const done = await store.exclusive('job:pack-days', async (lost) => {
         const code = await work(packing, lost);
-        // What was broken off is not done, whatever was counted.
+        // If the lock was lost, the work was not completed, whatever was counted.
         lost.throwIfAborted();
         return code;
       });
@@ -226,7 +236,10 @@ const asPacker = (
     load,
   );
 
-/** A default that is shorter than what the worker has would pack, or remove, what is to stay longer. */
+/**
+ * The numbers of days must be given: a default that is shorter than the worker's setting would pack or remove days too
+ * early.
+ */
 const assertDaysSet = (env: Environment, names: readonly string[]): void => {
   const unset = env.SVC_ENV === 'production' ? names.filter((name) => !env[name]) : [];
   if (unset.length > 0)
@@ -235,7 +248,7 @@ const assertDaysSet = (env: Environment, names: readonly string[]): void => {
     );
 };
 
-/** Why the store does not answer, or is not the one that days were packed into; null: it is. */
+/** Why the store does not answer, or is not the one that days were packed into; null: it is the right one. */
 const storeProblem = async (packing: PackDaysDeps): Promise<string | null> => {
   try {
     await assertAnswers(packing.objects);
@@ -279,7 +292,7 @@ const report = (days: readonly Shown[], showsAll: boolean): readonly string[] =>
   ...days.flatMap(({ day, problem }) => (problem === null ? [] : [`${day}: ${problem}`])),
 ];
 
-/** What is to be done with days that are packed, and is not done. */
+/** Work on packed days that is due and not done. */
 const waiting = ({ clock, graceDays }: PackDaysDeps, days: readonly Shown[]): readonly string[] => {
   const over = days.filter(
     ({ detachedAtMs }) => detachedAtMs !== null && detachedAtMs < clock.nowMs() - graceDays * DAY_MS,

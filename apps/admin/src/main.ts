@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `svc-admin`: what an operator does by hand. The exit code is 0: well, 1: something was found, 2: could not be told. */
+/** `svc-admin`: commands for operators. Exit codes: 0 success, 1 something was found, 2 it could not be determined. */
 import { isMainThread } from 'node:worker_threads';
 import { readLine, UsageError } from '@svc/cli/command-line';
 import { exitWith } from '@svc/cli/exit-with';
@@ -26,6 +26,6 @@ const tell = (error: unknown): void => {
   if (error instanceof UsageError && error.hint !== null) console.error(`\n${error.hint}`);
 };
 
-// The thread that packs and proves days is this program again.
+// The thread that packs and proves days runs this program again.
 if (isMainThread) await exitWith(() => main(process.argv.slice(2)), { isFinished: true, tell });
 else void runPackThread();

@@ -1,4 +1,4 @@
-/** `svc-admin migrate`: the schema, by the role that owns it. */
+/** `svc-admin migrate`: migrates the schema, as the role that owns it. */
 import { UsageError } from '@svc/cli/command-line';
 import { checkServer, grantRunner, grantService, migrate } from '@svc/store-pg';
 import { type Command, databaseUrlFrom } from './command.ts';
@@ -24,7 +24,7 @@ export const migrateCommand: Command = {
       throw new UsageError(
         '--service-role and --runner-role must differ: one would take what the other gave',
       );
-    // Its lock is one of a session.
+    // The migration takes a session lock, so connections must not share server sessions.
     await checkServer(databaseUrl, { mustBeDurable: false });
     const waited = new Set<string>();
     const ran = await migrate(databaseUrl, {

@@ -1,4 +1,4 @@
-/** The service as `svc-admin` works on it: with the environment of the API, and without deciding anything. */
+/** The service as `svc-admin` opens it: with the environment of the API, and without decisions. */
 import { pathToFileURL } from 'node:url';
 import {
   type Environment,
@@ -12,12 +12,12 @@ import { createLogger, type OpenedService, openService, readConfig } from '@svc/
 import type { ServiceDeps } from '@svc/service';
 import { databaseUrlFrom } from './command.ts';
 
-/** What runs: on a thread it packs (main.ts), in the memory that the worker's thread has. */
+/** The program file. On a thread the program packs days (main.ts), with the memory limits of the worker's thread. */
 const PROGRAM_FILE = process.argv[1] ?? '';
 
 /**
- * For what signs nothing: it goes on while a private key is away, and where the first of a set has ended. `fence`: as it is
- * configured; nothing keeps it up meanwhile. Rejects when the database cannot be asked.
+ * For commands that sign nothing: they work while a private key is unavailable, or if the first key of a set has ended.
+ * `fence`: the configured one; the command does not maintain it. Rejects if the database cannot be reached.
  */
 export const withServiceThatSignsNothing = <T>(
   env: Environment,
@@ -25,7 +25,10 @@ export const withServiceThatSignsNothing = <T>(
 ): Promise<T> =>
   withOpened(env, { read: readConfig, load: secretsOfOthers }, ({ service }, fence) => work(service, fence));
 
-/** The same with the status keys, for what signs status lists and statements: it goes on while the keys of Receipts are away. */
+/**
+ * The same with the status keys, for commands that sign status lists and statements. They work while the keys of
+ * Receipts are unavailable.
+ */
 export const withServiceThatSignsLists: typeof withServiceThatSignsNothing = (env, work) =>
   withOpened(env, { read: readConfig, load: loadWorkerSecrets }, ({ service }, fence) =>
     work(service, fence),
@@ -36,7 +39,7 @@ interface Opening {
   readonly load: (config: ServiceConfig) => Promise<SigningSecrets>;
 }
 
-/** The same with what else is open. */
+/** The same, with everything that was opened. */
 export const withOpened = async <T>(
   env: Environment,
   { read, load }: Opening,

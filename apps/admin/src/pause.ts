@@ -1,4 +1,4 @@
-/** `svc-admin pause`, `pause show` and `resume`: the whole service (protocol §9). */
+/** `svc-admin pause`, `pause show` and `resume`: pause and resume the whole service (protocol §9). */
 
 import { UsageError } from '@svc/cli/command-line';
 import { createLogger } from '@svc/process';
@@ -81,7 +81,7 @@ const setService = (service: ServiceDeps, isPaused: boolean, reason: string | nu
     requestId: null,
   });
 
-/** This process has no log that is kept, so what a restore would want of it is printed. */
+/** The log of this process is not kept, so the line that a restore would need is printed. */
 const withPrintedLine = (service: ServiceDeps): ServiceDeps => {
   const printed = createLogger('info', { write: (line) => console.error(line.trimEnd()) });
   const info: ServiceDeps['log']['info'] = (event, fields) => {

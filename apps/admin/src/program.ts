@@ -1,4 +1,4 @@
-/** The commands of `svc-admin`: what it parses, and what help, man page and completion are written from. */
+/** The commands of `svc-admin`. Parser, help, man page and completion are derived from this table. */
 import type { Program } from '@svc/cli/command-line';
 import { clockCommand, clockRepairCommand } from './clock.ts';
 import type { Command } from './command.ts';

@@ -1,12 +1,12 @@
-/** How far a long command has come: on a terminal one line that is written over, else a line now and then. */
+/** Progress of a long command: one line that is overwritten on a terminal, otherwise a line at intervals. */
 
 export interface ProgressLine {
   show(text: string): void;
-  /** Before anything else is written. */
+  /** To be called before anything else is written. */
   clear(): void;
 }
 
-/** In a log a line now and then. */
+/** Interval between two lines if the output is no terminal. */
 const LINE_EVERY_MS = 10_000;
 
 export const createProgress = (): ProgressLine => {

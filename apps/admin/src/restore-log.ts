@@ -1,4 +1,4 @@
-/** Logs as `svc-admin restore` reads them, and holds them against a database of which nothing is known to be lost. */
+/** Reads logs for `svc-admin restore`, and compares them with a database of which no lost span is known. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream';
@@ -16,8 +16,9 @@ import {
 import { createProgress } from './progress.ts';
 
 /**
- * Says of each file what was read of it.
- * @throws UsageError with the name of a file that holds no log of the service, or what may be a revocation and is not understood
+ * Prints what was read of each file.
+ * @throws UsageError with the name of a file that holds no log of the service, or what may be a revocation and is not
+ *   understood
  */
 export const readLogs = async (paths: readonly string[]): Promise<LoggedRevocations> => {
   const log = new RevocationLog();
@@ -43,7 +44,7 @@ const readFile = async (log: RevocationLog, path: string) => {
   return file.end();
 };
 
-/** Errors of the file come out of what is read. */
+/** Errors of the file are raised when it is read. */
 const open = (path: string) => {
   const file = createReadStream(path);
   return path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file;
@@ -59,7 +60,9 @@ export const describeLog = ({
   `In the log: ${grants.size} revoked Grants, ${compromisedKeys.size} compromised keys, ${apiKeys.size} revoked API keys, ` +
   `${ended.length} changes of keys, Agents, entitlements and pauses, ${handedOver.length} DIDs handed over.`;
 
-/** The exit code: 0 where all of the log is so here, with `isApplied` at the end. */
+/**
+ * Resolves with the exit code: 0 if everything in the log is so in the database, with `isApplied` after applying it.
+ */
 export const holdAgainstLog = async (
   service: ServiceDeps,
   logged: LoggedRevocations,
@@ -105,7 +108,7 @@ const describeUnknown = ({ unknownGrants }: LogDifference): string =>
     ? ''
     : ` Not known here: ${unknownGrants} of its Grants, which were allocated in a span that is lost, or went with their DID.`;
 
-/** What came after the line may be in no log that was given. */
+/** Changes after this line may be in a log that was not given. */
 const describeHandOvers = ({ handOvers }: LogDifference): readonly string[] =>
   handOvers.map(({ did, fromOrg, toOrg }) => {
     const [path, act] = toOrg === 'released' ? ['release', 'released'] : ['transfer', `given to ${toOrg}`];

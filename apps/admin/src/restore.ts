@@ -1,7 +1,4 @@
-/**
- * `svc-admin restore`: makes a database that was restored to an earlier moment the one that decides again
- * (docs/operations.md).
- */
+/** `svc-admin restore`: lets a database that was restored to an earlier moment decide again (docs/operations.md). */
 import { UsageError } from '@svc/cli/command-line';
 import { parseAnyUtcTime } from '@svc/protocol';
 import {
@@ -79,7 +76,7 @@ const NO_FENCE =
 const HAS_FENCE =
   'SVC_FENCE is none, and this database has a fence: set SVC_FENCE to where it lies, or to where it is to begin anew';
 
-/** Null: nothing is known to be lost. */
+/** Null: no lost span is known. */
 const findSpan = async (
   service: ServiceDeps,
   fenceStore: FenceStore | null,
@@ -107,7 +104,7 @@ const describeMissing = async (service: ServiceDeps, fenceStore: FenceStore | nu
 interface Application {
   readonly span: LostSpan;
   readonly logged: LoggedRevocations;
-  /** By the clock of this machine, where checkpoints that are dated ahead are to be left away; else null. */
+  /** The time by this machine's clock if checkpoints that are dated ahead are to be ignored; else null. */
   readonly hereMs: number | null;
 }
 
@@ -127,7 +124,10 @@ const apply = async (
   return 0;
 };
 
-/** Where nothing but the log tells what was taken away, and the log of a node has no line of the operator's command. */
+/**
+ * A reminder of the pause of the whole service. It is needed if only logs show what was revoked, since the log of a
+ * node has no line of the operator's pause command.
+ */
 const describePause = async ({ store }: ServiceDeps): Promise<string> =>
   (await store.pauses.find(SERVICE_TARGET))?.isPaused === true
     ? 'The whole service is paused. When nothing speaks against it any more: svc-admin resume.'

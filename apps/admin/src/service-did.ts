@@ -1,4 +1,7 @@
-/** `svc-admin service-did`: which service the database belongs to; `service-did change` gives that one another name. */
+/**
+ * `svc-admin service-did`: shows the service that the database belongs to; `service-did change` gives that service a
+ * new DID.
+ */
 import { UsageError } from '@svc/cli/command-line';
 import { parseDidWeb } from '@svc/protocol';
 import { changeServiceDid, countIssued, type IssuedUnderDid, listServiceDids } from '@svc/store-pg';

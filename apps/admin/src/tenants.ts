@@ -1,6 +1,6 @@
 /**
- * `svc-admin org|principal|relying-party create` and `org key`: what an operator registers, over the API and with the
- * admin token, so that every rule of the API holds and the audit log has it.
+ * `svc-admin org|principal|relying-party create` and `org key`: register tenants over the API with the admin token, so
+ * that every rule of the API applies and the audit log records the change.
  */
 import { UsageError } from '@svc/cli/command-line';
 import { isProtected } from '@svc/cli/protected-address';
@@ -14,10 +14,12 @@ const OVER_THE_API = ['Over the API, with the admin token of SVC_ADMIN_TOKEN or 
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** How answers are shown: as JSON, unless as lines of an environment file, these variables with these members of the answer. */
+/**
+ * Output as lines of an environment file: the variables, and the member of the answer for each. Default output: JSON.
+ */
 type Names = Readonly<Record<string, 'did' | 'org_id' | 'api_key'>>;
 
-/** 0 with the answer printed; 1 where the API refused, with what it said. */
+/** 0, with the answer printed; 1 if the API refused, with its message. */
 const post = async (
   env: Environment,
   values: Values,
@@ -54,7 +56,7 @@ const post = async (
   return 1;
 };
 
-/** The message of an error of the API, by what the command line calls things; another answer as it is. */
+/** The message of an API error, in the terms of the command line; any other answer is returned unchanged. */
 const describeRefusal = (status: number, text: string): string => {
   const message = messageIn(text);
   if (message === null) return text;
@@ -80,7 +82,7 @@ const show = (answer: unknown, names: Names | undefined): string => {
     .join('\n');
 };
 
-/** What answers may be something else, such as the page of a proxy in between. */
+/** The sender may be something else than the API, such as a proxy with its own page. */
 const readJson = (text: string, address: string): unknown => {
   try {
     return JSON.parse(text);
@@ -89,7 +91,7 @@ const readJson = (text: string, address: string): unknown => {
   }
 };
 
-/** Without what was not given. */
+/** Drops fields that were not given. */
 const given = (fields: Readonly<Record<string, unknown>>): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
@@ -172,7 +174,7 @@ export const principalCreateCommand: Command = {
   },
 };
 
-/** `z6Mk…`, or `NAME=z6Mk…` where its fragment is not to be `key-<n>`. */
+/** `z6Mk…`, or `NAME=z6Mk…` to set a fragment other than `key-<n>`. */
 const keyOf = (text: string): object => {
   const at = text.indexOf('=');
   return at < 0
@@ -208,7 +210,7 @@ export const relyingPartyCreateCommand: Command = {
   },
 };
 
-/** What it may be, the API says. */
+/** The API checks the range. */
 const numberOf = (values: Values, option: string): number | undefined => {
   const text = values[option];
   if (typeof text !== 'string') return undefined;

@@ -1,4 +1,7 @@
-/** `svc-admin restore withheld` and `restore release`: Grants whose use in a lost span is not known (protocol §10). */
+/**
+ * `svc-admin restore withheld` and `restore release`: Grants whose consumption in a lost span is unknown (protocol
+ * §10).
+ */
 import { UsageError } from '@svc/cli/command-line';
 import {
   type Release,
@@ -72,7 +75,7 @@ command releases the rest.`,
   },
 };
 
-/** What was named and had nothing to release, in a sentence each. */
+/** One sentence for each given name that had nothing to release. */
 const describeMissed = (which: ReleasedGrants, { released, missed }: Release): readonly string[] => {
   if ('grantIds' in which) return missed.map((id) => `${id} is not withheld.`);
   if (released > 0) return [];

@@ -1,6 +1,6 @@
 /**
- * Makes a runner from the environment, with what it stands on: the queue of runs and the way out. It has no key of the
- * service, no token and no fence, so an intruder in this process finds none.
+ * Composes a runner from the environment: the queue of runs, and the outbound transport. The process has no key of the
+ * service, no token and no fence, so an intruder finds none in it.
  */
 import type { Environment, RunnerConfig } from '@svc/config';
 import {
@@ -24,7 +24,7 @@ export interface OpenedRunner {
   close(): Promise<void>;
 }
 
-/** Throws `ConfigurationError`; rejects when the database cannot be asked. */
+/** Throws `ConfigurationError`; rejects if the database cannot be reached. */
 export const openRunner = async (env: Environment, logger: Logger): Promise<OpenedRunner> => {
   const config = readRunnerConfig(env);
   const vectors = readVectorsBeside(new URL('./vectors/', import.meta.url));
@@ -33,7 +33,7 @@ export const openRunner = async (env: Environment, logger: Logger): Promise<Open
   const opened = await openRuns(config, logger, registry);
   const runner = {
     runs: opened.runs,
-    // Beside the database's: a run is not over before both say so.
+    // In addition to the database's clock: a run is over only when both say so.
     clock: { nowMs: Date.now },
     vectors,
     transport: createRunTransport(config, config),

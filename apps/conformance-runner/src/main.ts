@@ -1,6 +1,6 @@
 /**
- * The conformance runner: a process that asks endpoints which others name. `--once` runs what is waiting, `--help` lists
- * variables.
+ * The conformance runner: a process that calls endpoints which customers name. `--once` runs what is waiting, `--help`
+ * lists the variables.
  */
 import { RUNNER_VARIABLES } from '@svc/config';
 import {

@@ -1,6 +1,7 @@
 /**
- * Makes the jobs of this process from the environment, with what they stand on: the keys that sign status lists and
- * checkpoints, what webhook secrets are derived from, and no other; no token, nothing of the sandbox (decision 53).
+ * Composes the jobs of this process from the environment. The worker has the keys that sign status lists and
+ * checkpoints, and the keys from which webhook secrets are derived. It has no other key, no token and nothing of the
+ * sandbox (decision 53).
  */
 import { type Environment, loadWorkerSecrets, type WorkerConfig } from '@svc/config';
 import {
@@ -24,7 +25,7 @@ export interface Worker extends OpenedService {
   readonly deliverer: DelivererDeps | null;
 }
 
-/** `packThread`: the program itself. Throws `ConfigurationError`; rejects when the database cannot be asked. */
+/** `packThread`: the program itself. Throws `ConfigurationError`; rejects if the database cannot be reached. */
 export const openWorker = async (env: Environment, logger: Logger, packThread: URL): Promise<Worker> => {
   const config = readWorkerConfig(env);
   const secrets = await loadWorkerSecrets(config);

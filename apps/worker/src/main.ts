@@ -1,4 +1,6 @@
-/** The worker process: maintenance of a deployment. `--once` does one round of every job, `--help` lists variables. */
+/**
+ * The worker process: maintenance of a deployment. `--once` does one round of every job, `--help` lists the variables.
+ */
 import { isMainThread } from 'node:worker_threads';
 import { WORKER_VARIABLES } from '@svc/config';
 import {
@@ -67,7 +69,7 @@ const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> =>
   logger.info({ jobs: jobs.map(({ name }) => name), adminHost: address, adminPort: port }, 'working');
 };
 
-/** A job that fails does not make the worker unready: the others go on. */
+/** A job that fails does not make the worker unready, since the other jobs go on. */
 const readinessOf = (
   { checks, ...service }: Readiness,
   metrics: JobMetrics,
@@ -78,7 +80,7 @@ const readinessOf = (
   return { ...service, checks: { ...checks, jobs, ...days } };
 };
 
-/** With `--once`: new events may come for as long as anybody looks. */
+/** Time limit of deliveries with `--once`: without it, new events could keep the process busy for ever. */
 const DELIVERS_FOR_MS = 60_000;
 
 const runOnce = async (
@@ -103,7 +105,7 @@ const runOnce = async (
   return hasFailed || stop.aborted ? 1 : 0;
 };
 
-// The thread that packs days is this program again.
+// The thread that packs days runs this program again.
 if (isMainThread)
   runBackgroundProgram({
     ...{ name: 'worker', help: HELP, variables: WORKER_VARIABLES, runOnce, runUntilStopped },

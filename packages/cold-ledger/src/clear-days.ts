@@ -1,7 +1,7 @@
 /**
- * Action fields of packed days, cleared once they are seven years old: the Receipts are written again without them,
- * under a manifest that replaces the one before (docs/decisions/0093-a-packed-day-is-cleared.md). Cut off anywhere, it
- * leaves a day that is read as before, and objects or a manifest that the next round finds.
+ * Clears the action fields of packed days once they are seven years old. The Receipts are written again without them,
+ * under a manifest that replaces the one before (docs/decisions/0093-a-packed-day-is-cleared.md). If it is cut off
+ * anywhere, the day is still read as before, and the next round finds the objects or the manifest that were left.
  */
 import { type JsonObject, jcs } from '@svc/protocol';
 import {
@@ -22,21 +22,21 @@ import { isSureOfStore } from './same-store.ts';
 import { hashOfManifest, manifestFolder, manifestName, problemOf, storeManifest } from './store-manifest.ts';
 import { namesBelow } from './stored-names.ts';
 
-/** Each of them is written; steps of a fraction of a second. */
+/** Each Receipt is written, so that a step takes a fraction of a second. */
 const RECEIPTS_PER_STEP = 2_000;
 
 export interface ClearedDays {
   readonly cleared: number;
   /**
-   * Days that could not be cleared, be it that their objects are not what was published: they stay as they are, and the
-   * others go on.
+   * Days that could not be cleared, for example because their objects do not match what was published. They stay as
+   * they are, and the others go on.
    */
   readonly notProven: readonly Day[];
 }
 
 /**
- * A day that fails is noted with the reason, and tried again an hour later. Rejects where the store of objects or the
- * database does not answer.
+ * A day that fails is noted with the reason and tried again an hour later. Rejects if the object store or the database
+ * does not answer.
  */
 export const clearDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<ClearedDays> => {
   const { clock, log, store } = deps;
@@ -89,7 +89,7 @@ const clearDay = async (
   return true;
 };
 
-/** The manifest of objects that are there, are what was published, and have no action fields. */
+/** The manifest of stored objects that match what was published and have no action fields; or the problem. */
 const writeCleared = async (
   deps: LeaveDeps,
   recorded: ColdManifest,
@@ -114,7 +114,7 @@ const writeCleared = async (
     problem = typeof packed === 'string' ? packed : (problemOf(packed, published) ?? '');
     if (typeof packed === 'string' || problem !== '') continue;
     const { tables } = packed;
-    // Nothing was there to clear: the same rows are the same objects.
+    // There was nothing to clear: the same rows give the same objects.
     if (isSame(tables, day.tables)) return source;
     return await storeManifest(deps, published, { tables, replaces: recorded.manifestHash }, stop);
   }
@@ -132,7 +132,7 @@ interface StoredManifest {
   readonly day: ColdDay;
 }
 
-/** Manifests in the folder of a day that the service has signed. */
+/** The manifests in the folder of a day that the service has signed. */
 async function* readFolder(
   { objects }: Pick<LeaveDeps, 'objects'>,
   of: Day,
@@ -153,9 +153,9 @@ async function* readFolder(
 }
 
 /**
- * Manifests in the store that replace the one that is recorded, with the same other tables: of a packer that was cut
- * off before it had recorded its own, or of one that a database which was set back does not know. Then the objects of
- * the recorded one may have been deleted.
+ * Manifests in the store that replace the recorded one and have the same other tables. Such a manifest comes from a
+ * packer that was cut off before it recorded it, or from before the database was set back. In the second case the
+ * objects of the recorded manifest may have been deleted.
  */
 const findSuccessors = async (
   deps: LeaveDeps,
@@ -175,8 +175,9 @@ const findSuccessors = async (
 };
 
 /**
- * What manifests in the store name that this database has never recorded, each object with one of them: a database that
- * this one is a copy of, or that is a copy of this one, may have the same store and go by them.
+ * Objects that are named by manifests which this database has never recorded; each with one such manifest. If this
+ * database is a copy of another one, or the reverse, the other one may have the same store and depend on these
+ * manifests.
  */
 const findForeign = async (
   deps: LeaveDeps,
@@ -206,7 +207,9 @@ const namesOf = (manifest: string): string[] =>
     .flat()
     .map(({ name }) => name);
 
-/** An object that the store says is deleted and still has would be looked for by nobody any more. */
+/**
+ * Checks the deletion: if the store reports an object as deleted and still has it, no later round would look for it.
+ */
 const deleteForGood = async (
   objects: Pick<ObjectStore, 'delete' | 'head'>,
   name: ObjectName,
@@ -227,10 +230,12 @@ class NamedElsewhereError extends Error {
 }
 
 /**
- * Deletes what only replaced manifests name that the service has signed, once the grace period since is over and the
- * day was proven from its objects again; but what a manifest in the store names that this database does not know.
- * Answers how many objects there were, and days that were not proven, of which nothing is deleted, or of which something
- * could not be deleted: these are tried again an hour later.
+ * Deletes the objects that only replaced manifests of the service name, once the grace period since the replacement is
+ * over and the day was proven from its present objects again. Keeps objects that are named by a manifest in the store
+ * which this database does not know.
+ *
+ * Resolves with the number of deleted objects, and with two kinds of days that are tried again an hour later: days that
+ * were not proven, of which nothing is deleted, and days of which some object could not be deleted.
  */
 export const deleteReplaced = async (
   deps: LeaveDeps,
@@ -253,13 +258,13 @@ export const deleteReplaced = async (
       );
       const named = new Set(others.flatMap((other) => namesOf(other.manifest)));
       const former = manifests.find((one) => one.manifestHash === manifestHash && !one.isPurged);
-      // Somebody was faster.
+      // Another node was faster.
       if (former === undefined) return 0;
       const names = readOrNull(read, former.manifest) === null ? [] : namesOf(former.manifest);
       const unnamed = names.filter((name) => !named.has(name));
       try {
         const foreign = await findForeign(deps, day, manifests, read, stop);
-        // In another store, its folder would say nothing and deletions would do nothing.
+        // In another store the folder would prove nothing, and deletions would have no effect.
         if (!(await isSureOfStore(deps, stop))) return 0;
         const kept = unnamed.filter((name) => foreign.has(name));
         for (const name of unnamed) if (!foreign.has(name)) await deleteForGood(objects, name, stop);

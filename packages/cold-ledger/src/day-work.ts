@@ -1,4 +1,4 @@
-/** What takes long about a day and holds a row group in memory: it may be done on a thread. */
+/** The long work on a day, which holds a row group in memory. It can run on a separate thread. */
 import type { CheckpointRecord, Day, ObjectStore } from '@svc/service';
 import { findDayProblem } from './find-day-problem.ts';
 import type { ColdDay } from './manifest.ts';
@@ -11,23 +11,29 @@ import type { Sizes } from './write-table.ts';
 
 export type Published = Pick<CheckpointRecord, 'day' | 'hash' | 'root' | 'contentRoot'>;
 
-/** Each rejects with `ObjectStoreError` or `StoreError` where one of the two fails, and with anything once `stop` is aborted. */
+/**
+ * Each call rejects with `ObjectStoreError` or `StoreError` if one of the two fails, and with any error once `stop` is
+ * aborted.
+ */
 export interface DayWork {
   pack(day: Day, stop: AbortSignal): Promise<PackedDay>;
-  /** Writes the Receipts of a packed day anew without their action fields, read from its objects; its other tables stay. */
+  /**
+   * Writes the Receipts of a packed day again without their action fields, read from its objects. The other tables
+   * stay.
+   */
   clear(manifest: ColdDay, stop: AbortSignal): Promise<PackedDay>;
   /** `findDayProblem`. */
   findProblem(manifest: ColdDay, published: Published, stop: AbortSignal): Promise<string | null>;
   /**
-   * Where the Receipts of its objects differ from those that are kept beside the ledger, in any column; null: nowhere,
-   * or none are kept.
+   * Where the Receipts of the day's objects differ, in any column, from those kept beside the ledger. Null: nowhere, or
+   * none are kept.
    */
   findLoss(manifest: ColdDay, stop: AbortSignal): Promise<string | null>;
 }
 
 /**
- * Runs `work` on the rows of a day, all of one moment: those of the ledger, or of what is kept beside it (no Receipts
- * where nothing is).
+ * Runs `work` on the rows of a day in one snapshot: those of the ledger, or those kept beside it (no Receipts if none
+ * are kept).
  */
 export type ReadDayRows = <T>(
   day: Day,
@@ -38,11 +44,11 @@ export type ReadDayRows = <T>(
 export interface DayWorkDeps {
   readonly objects: ObjectStore;
   readonly readDayRows: ReadDayRows;
-  /** Sizes of objects; the usual ones unless given. */
+  /** Sizes of objects; default: the usual ones. */
   readonly sizes?: Sizes;
 }
 
-/** On the thread of whoever asks. */
+/** Runs on the caller's thread. */
 export const dayWork = ({ objects, readDayRows, sizes }: DayWorkDeps): DayWork => ({
   pack: (day, signal) =>
     readDayRows(day, (rows) =>
@@ -58,7 +64,7 @@ export const dayWork = ({ objects, readDayRows, sizes }: DayWorkDeps): DayWork =
   },
   findProblem: (manifest, published, stop) => findDayProblem(objects, manifest, published, stop),
   async findLoss(manifest, signal) {
-    // Objects may take longer than the database lets a transaction be idle.
+    // Done first: reading objects may take longer than the database lets a transaction be idle.
     const were = await readDayRows(manifest.day, (rows) => digestReceipts(rows.receipts()), 'kept');
     if (were.receipts.length === 0) return null;
     const are = await digestReceipts(new ColdDayReader(objects, manifest).receipts(signal));

@@ -1,4 +1,4 @@
-/** Whether what a manifest names is in the store, and what was published. */
+/** Checks that the objects of a manifest are in the store and match what was published. */
 import { type CheckpointRecord, messageOf, type ObjectStore, ObjectStoreError } from '@svc/service';
 import type { ColdDay } from './manifest.ts';
 import { proveReceipts } from './pack-tables.ts';
@@ -7,9 +7,9 @@ import type { ReceiptRow } from './schema.ts';
 import { assertWhole } from './whole-object.ts';
 
 /**
- * Reads every byte of the objects that a manifest names and compares it with the day's checkpoint. Answers what
- * differs; null: nothing. `onRow` hears of each Receipt. Rejects where that cannot be told: with an `ObjectStoreError`
- * that says nothing of what is stored, or as `stop` was aborted.
+ * Reads every byte of the objects that a manifest names and compares it with the day's checkpoint. Resolves with the
+ * difference; null: none. `onRow` is called for each Receipt. Rejects if the comparison is not possible: with an
+ * `ObjectStoreError` that says nothing about the stored objects, or because `stop` was aborted.
  */
 export const findDayProblem = async (
   objects: ObjectStore,
@@ -36,6 +36,9 @@ export const findDayProblem = async (
   }
 };
 
-/** That a store does not answer, or will not, be it for credentials that have ended, is no fault of the evidence. */
+/**
+ * A store that does not answer or refuses, for example because credentials have expired, is no fault of the stored
+ * evidence.
+ */
 export const isOfWhatIsStored = (error: ObjectStoreError): boolean =>
   error.kind === 'missing' || error.kind === 'wrong-bytes';

@@ -1,6 +1,7 @@
 /**
- * Days that are packed leave the ledger: first their partition is detached, and they are read from their objects; what
- * was detached is removed after a time. Before each of the two the day is proven from the store again.
+ * Packed days leave the ledger in two steps. First their partition is detached; from then on they are read from their
+ * objects. After a grace period the detached partition is removed. Before each step the day is proven from the store
+ * again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Day, type DayPlace, messageOf, type ServiceDeps, StoreError } from '@svc/service';
@@ -8,35 +9,39 @@ import { assertOfDay, type ProveDeps, proveDay } from './prove-day.ts';
 import { isSureOfStore } from './same-store.ts';
 
 export interface LeaveDeps extends ProveDeps, Pick<ServiceDeps, 'clock' | 'holds'> {
-  /** How long a day is kept beside the ledger once it has left. */
+  /** Days for which a day is kept beside the ledger after it has left. */
   readonly graceDays: number;
-  /** Between two attempts at a lock of the ledger, half as much to half as much again. */
+  /** Mean pause between two attempts to get a lock of the ledger; each pause is half to one and a half of it. */
   readonly lockPauseMs?: number;
 }
 
-/** What is done below could not be undone. Rejects with `SERVICE_UNAVAILABLE` while something holds decisions. */
+/**
+ * To be called before steps that cannot be undone. Rejects with `SERVICE_UNAVAILABLE` while something holds decisions.
+ */
 export const assertSure = async ({ clock, holds }: Pick<LeaveDeps, 'clock' | 'holds'>): Promise<void> => {
   await clock.resync();
   holds.assertNone();
 };
 
-/** In one round. */
+/** Maximum number of days in one round. */
 export const MAX_DAYS = 1_000;
-/** Steps of a fraction of a second. */
+/** Small enough that a step takes a fraction of a second. */
 const RECEIPTS_PER_STEP = 20_000;
 
 export interface LeftDays {
-  /** Days that are read from their objects from now on. */
+  /** Number of days that are read from their objects from now on. */
   readonly detached: number;
-  /** Days that are not in the database any more. */
+  /** Number of days that are no longer in the database. */
   readonly dropped: number;
-  /** The first day that could not leave since somebody reads its table; it and those after it wait for the next round. */
+  /**
+   * The first day that could not leave because a reader holds its table; it and those after it wait for the next round.
+   */
   readonly locked: Day | null;
-  /** Days that are not in the store as they were packed: they stay where they are, and the others go on. */
+  /** Days whose objects in the store are not as they were packed: they stay where they are, and the others go on. */
   readonly notProven: readonly Day[];
 }
 
-/** Rejects where the store of objects or the database does not answer. */
+/** Rejects if the object store or the database does not answer. */
 export const leaveDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<LeftDays> => {
   const leaving = await detachDays(deps, stop);
   const over = await dropDays(deps, stop);
@@ -46,7 +51,7 @@ export const leaveDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Lef
   };
 };
 
-/** Days whose objects do not lead to what was published, or are not there. */
+/** Days whose objects are missing or do not match what was published. */
 export class NotProvenError extends Error {
   override readonly name = 'NotProvenError';
   constructor(readonly days: readonly Day[]) {
@@ -65,15 +70,15 @@ export const isProven = async (
   const problem = await proveDay(deps, day, stop, options);
   if (problem !== null) {
     notProven.push(day);
-    // The proof itself notes nothing of a day that was brought back.
+    // The proof itself notes nothing about a day that was brought back.
     await deps.store.coldDays.noteFailure(day, problem);
   }
   return problem === null && !stop.aborted;
 };
 
 /**
- * Runs `work` on a day; where that alone fails the day stays as it is, is named with what could not be done, and the
- * others go on.
+ * Runs `work` on a day. If only this day fails, the day stays as it is and is listed with what could not be done, and
+ * the others go on.
  */
 export const onDay = async <T>(
   deps: LeaveDeps,
@@ -95,8 +100,8 @@ export const onDay = async <T>(
 };
 
 /**
- * Runs `work`, which has a day be at `place`. True too where the day is there and the answer alone was lost: the statement
- * was committed, by this node or another.
+ * Runs `work`, which moves a day to `place`. True also if `work` fails but the day is at that place: the statement was
+ * committed, by this node or another, and only the answer was lost.
  */
 const until = async <T>(
   { store }: Pick<LeaveDeps, 'store'>,
@@ -130,7 +135,7 @@ const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<Left
         ? until(deps, day, 'kept', () => unlessLocked(deps, day, ATTEMPTS, () => coldDays.detach(day)))
         : false;
     });
-    // Whatever holds the lock holds it for the next day too.
+    // The session that holds the lock holds it for the next day too.
     if (outcome === 'locked') locked = day;
     if (locked !== null) break;
     if (outcome) detached += 1;
@@ -138,7 +143,7 @@ const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<Left
   return { detached, locked, notProven };
 };
 
-/** Only an owner of the schema removes days: for anybody else a line in the log. */
+/** Only an owner of the schema can remove days; any other role logs a warning. */
 export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<LeftDays, 'detached'>> => {
   const { clock, graceDays, log, store } = deps;
   const nowMs = clock.nowMs();
@@ -155,7 +160,7 @@ export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit
     if (stop.aborted) break;
     if (!(await isProven(deps, day, notProven, stop, { isCopied: true }))) continue;
     const drop = () => store.coldDays.drop(day, graceDays, nowMs);
-    // The statement waits for two seconds itself.
+    // The statement itself waits for two seconds.
     const outcome = await onDay(deps, [day, NOT_LEFT], notProven, stop, async () =>
       (await isSureOfStore(deps, stop))
         ? until(deps, day, 'objects', () => unlessLocked(deps, day, 1, drop))
@@ -171,7 +176,10 @@ export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit
 const ATTEMPTS = 20;
 const PAUSE_MS = 250;
 
-/** Has the day leave without keeping those who use its tables waiting: it tries again. `locked`: left to the next round. */
+/**
+ * Moves a day out with several short attempts, so that other users of its tables are not blocked. `locked`: it is left
+ * to the next round.
+ */
 const unlessLocked = async (
   { log, store, lockPauseMs = PAUSE_MS }: LeaveDeps,
   day: Day,

@@ -1,7 +1,7 @@
 /**
- * What a cold day consists of, as the service signs it: a compact JWS by a status key with exactly the header
- * `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-cold-day+jwt"}`, over the RFC 8785 form of its payload. Whatever
- * is read of an object hashes to what stands here.
+ * The manifest of a cold day: a compact JWS by a status key with exactly the header
+ * `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-cold-day+jwt"}`, over the RFC 8785 form of its payload. All data
+ * that is read from an object must match a hash in the manifest.
  */
 import {
   type CryptoPort,
@@ -18,10 +18,10 @@ import { dayOfReceipt, isDay, MAX_AHEAD_MS, readServiceJws, type ServiceKeys } f
 import { SCHEMA_VERSION, TABLE_NAMES, type TableName } from './schema.ts';
 
 const MANIFEST_TYP = 'svc-cold-day+jwt';
-/** A group takes 200 characters: some hundred million Receipts. */
+/** A row group takes 200 characters: room for some hundred million Receipts. */
 const MAX_CHARS = 16_777_216;
 
-/** A row group: its bytes follow those of the group before; the first one's begin with the file. */
+/** A row group. Its bytes follow those of the group before; the first group starts at the beginning of the file. */
 export interface RowGroupEntry {
   readonly bytes: number;
   /** The receipt id of its first row. */
@@ -32,7 +32,7 @@ export interface RowGroupEntry {
 }
 
 export interface ObjectEntry {
-  /** In the store: it ends with the SHA-256 of the whole. */
+  /** Name in the store, which ends with the SHA-256 of the whole object. */
   readonly name: string;
   readonly bytes: number;
   readonly rows: number;
@@ -40,7 +40,7 @@ export interface ObjectEntry {
   readonly first: string;
   readonly last: string;
   readonly groups: readonly RowGroupEntry[];
-  /** SHA-256 of what follows the groups: indexes and metadata. */
+  /** SHA-256 of the part after the groups: indexes and metadata. */
   readonly tail_sha256: string;
 }
 
@@ -51,10 +51,10 @@ export interface ColdDay {
   /** Seconds since the epoch. */
   readonly iat: number;
   readonly schema: typeof SCHEMA_VERSION;
-  /** As the day's checkpoint has them. */
+  /** `tree_size` and `root` of the day's checkpoint. */
   readonly tree_size: number;
   readonly root: Sha256;
-  /** Over the hash of each Receipt's JWS. */
+  /** Root over the hash of each Receipt's JWS. */
   readonly content_root: Sha256;
   /** Hash of the checkpoint's compact JWS. */
   readonly checkpoint_hash: Sha256;
@@ -63,7 +63,10 @@ export interface ColdDay {
   readonly tables: Readonly<Record<TableName, readonly ObjectEntry[]>>;
 }
 
-/** Throws RangeError for a day that readers would refuse: a fault of the caller. Rejects with the signer's errors. */
+/**
+ * Throws RangeError for a day that readers would refuse, which is a fault of the caller. Rejects with the signer's
+ * errors.
+ */
 export const signColdDay = async (day: ColdDay, signer: Signer): Promise<string> => {
   const payload = day as unknown as JsonObject;
   const problem = findProblem(payload);
@@ -72,9 +75,9 @@ export const signColdDay = async (day: ColdDay, signer: Signer): Promise<string>
 };
 
 /**
- * What a key of the service has signed, or what is wrong. Never throws. `keys`: under each DID that the service has or
- * had; those of the manifest's own DID count. `believesDate`: something else vouches for when it was signed, so a key
- * that has ended or was compromised since counts too.
+ * The day if a key of the service has signed the manifest, or what is wrong. Never throws. `keys`: the keys under each
+ * DID that the service has or had; those of the manifest's own DID are used. `believesDate`: other evidence shows when
+ * it was signed, so a key that has since ended or was compromised is accepted too.
  */
 export const verifyColdDay = (
   text: string,
@@ -100,13 +103,14 @@ export const verifyColdDay = (
 };
 
 /**
- * The date of a manifest, in milliseconds since the epoch. A thief of a key that has ended dates a later day into its time, and
- * nobody can have packed that day then: the key must have been in force at its end too.
+ * The date of a manifest, at least the end of its day, in milliseconds since the epoch. A thief of a key that has ended
+ * can date a manifest of a later day into the key's time. That day cannot have been packed then, so the key must have
+ * been in force at the day's end too.
  */
 const notBeforeItsEnd = ({ day, iat }: ColdDay): number =>
   Math.max(iat * 1000, dayStartMs(day) + DAY_MS - MAX_AHEAD_MS);
 
-/** What a manifest says, whoever signed it. Throws where it is none. */
+/** Parses a manifest, whoever signed it. Throws if the text is no manifest. */
 export const parseColdDay = (text: string): ColdDay => {
   const jws = parseCompactJws(text, MAX_CHARS);
   const problem = jws.ok ? findProblem(jws.payload) : jws.problem;
@@ -123,7 +127,7 @@ const arrayOf =
   (is: Test): Test =>
   (value) =>
     Array.isArray(value) && value.every(is);
-/** Exactly these members. */
+/** An object with exactly these members. */
 const objectOf =
   (members: Readonly<Record<string, Test>>): Test =>
   (value) =>
@@ -150,7 +154,7 @@ const hasForm = objectOf({
   tables: objectOf(Object.fromEntries(TABLE_NAMES.map((name) => [name, arrayOf(isObjectEntry)]))),
 });
 
-/** Null: a manifest that does not contradict itself. */
+/** Null: the manifest does not contradict itself. */
 const findProblem = (payload: JsonObject): string | null => {
   if (!hasForm(payload)) return 'it does not have the members of a manifest';
   const { day, tables, tree_size: treeSize } = payload as unknown as ColdDay;
@@ -175,7 +179,7 @@ const findTableProblem = (objects: readonly ObjectEntry[], day: string, isUnique
     if (groups[0]?.first !== object.first || ids.some((id) => dayOfReceipt(id) !== day))
       return `${name} has ids of another day`;
     for (const [i, id] of ids.entries()) {
-      // A group of one row begins with the id it ends with.
+      // A group of one row begins with the id that it ends with.
       const isEnd = i === ids.length - 1;
       if (!(isBehind(id, last) || (isEnd && id === last))) return `${name} is out of order`;
       last = id;

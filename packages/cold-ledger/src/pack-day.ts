@@ -1,6 +1,7 @@
 /**
- * A day into the store, and out of it again: nothing may rest on what was packed before it was read back and compared.
- * The two are apart, so that an object can be read back on another thread while the next one is made.
+ * Writes a day into the store, and reads it back: nothing may depend on packed data before it was read back and
+ * compared. The two are separate functions, so that one thread can read an object back while another makes the next
+ * one.
  */
 import type { ObjectStore } from '@svc/service';
 import type { ColdDay, ObjectEntry } from './manifest.ts';
@@ -16,27 +17,30 @@ import { type Digests, differenceOf, digestsOf, newPrints, type Print, type Prin
 import { ColdDayReader } from './read-day.ts';
 import { assertWhole } from './whole-object.ts';
 
-/** What the Receipts lead to as they were read back from the store, and what they were read from. */
+/** The roots of the Receipts as read back from the store, and the objects they were read from. */
 export interface PackedDay extends ProvenTables {
   readonly tables: ColdDay['tables'];
-  /** Where rows that were read back begin not to be those that were stored: a table and a receipt id. Null: all are the same. */
+  /**
+   * The first table and receipt id at which rows that were read back differ from those that were stored. Null: all are
+   * the same.
+   */
   readonly difference: string | null;
 }
 
 export interface WrittenDay {
   readonly tables: ColdDay['tables'];
-  /** Digests of the rows as they were given. */
+  /** Digests of the rows that were given. */
   readonly stored: Digests;
 }
 
 export interface ReadBackDay extends ProvenTables {
-  /** Digests of the rows as they were read. */
+  /** Digests of the rows that were read back. */
   readonly found: Digests;
 }
 
 /**
- * The same rows are the same objects, so to be cut off anywhere and begin again leaves nothing twice. Rejects with
- * `ObjectStoreError` where the store fails.
+ * The same rows give the same objects, so a run that was cut off can be repeated without leaving duplicates. Rejects
+ * with `ObjectStoreError` if the store fails.
  */
 export const writeDay = async (
   store: ObjectStore,
@@ -54,8 +58,8 @@ export const writeDay = async (
 };
 
 /**
- * Objects of a day in their order, table by table. Rejects with `ObjectStoreError` where the store does not give back
- * what it was given.
+ * Reads the objects of a day in their order, table by table. Rejects with `ObjectStoreError` if the store does not
+ * return what was stored.
  */
 export const readBackDay = async (
   store: ObjectStore,
@@ -84,7 +88,7 @@ export const packedOf = ({ tables, stored }: WrittenDay, { found, ...proven }: R
   ...{ ...proven, tables, difference: differenceOf(stored, found) },
 });
 
-/** Both, one after the other. */
+/** Both steps, one after the other. */
 export const packDay = async (
   store: ObjectStore,
   day: string,

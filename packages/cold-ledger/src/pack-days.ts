@@ -1,6 +1,7 @@
 /**
- * The job that packs closed days (docs/decisions/0068-how-a-day-goes-cold.md). Cut off anywhere, it leaves objects that
- * nobody names and a day that is read from the database as before; the next round finds the objects and goes on.
+ * The job that packs closed days (docs/decisions/0068-how-a-day-goes-cold.md). If it is cut off anywhere, it leaves
+ * objects that no manifest names, and the day is still read from the database. The next round finds the objects and
+ * goes on.
  */
 import { type CheckpointRecord, type ColdManifest, type Day, messageOf } from '@svc/service';
 import { clearDays, deleteReplaced } from './clear-days.ts';
@@ -11,32 +12,44 @@ import { assertSameStore, isSureOfStore } from './same-store.ts';
 import { manifestName, problemOf, storeManifest } from './store-manifest.ts';
 
 export interface PackDaysDeps extends LeaveDeps {
-  /** How long a day stays in the ledger once it is over; 0: none is packed. */
+  /** Days for which a day stays in the ledger after its end; 0: no day is packed. */
   readonly hotDays: number;
-  /** Makes the place of the objects where nothing is there yet. */
+  /** Makes the folder of the objects if nothing is stored yet. */
   readonly makePlace?: () => Promise<void>;
 }
 
 export interface PackedDays extends Omit<LeftDays, 'locked' | 'notProven'> {
   readonly packed: number;
   readonly broken: number;
-  /** Days whose objects have no action fields from now on. */
+  /** Number of days whose objects have no action fields from now on. */
   readonly cleared: number;
-  /** Objects that only replaced manifests had named. */
+  /** Number of deleted objects that only replaced manifests had named. */
   readonly deleted: number;
-  /** Cold days whose month is over, and days not proven before, whose objects were read again. */
+  /**
+   * Number of days whose objects were read again: cold days whose month is over, and days that were not proven before.
+   */
   readonly proven: number;
 }
 
-/** Until a day is tried again that could not be packed, and one that was read and is not what was published. */
+/**
+ * Hours until the next attempt: for a day that could not be packed, and for one that was read and does not match what
+ * was published.
+ */
 const AGAIN_HOURS = { failed: 3, broken: 24 };
 
 /**
- * Packs every day that is due, the oldest first, clears what is old enough in those that are packed, has them leave the
- * ledger, removes what left it long ago, deletes what nothing names any more, and proves some of what has no other
- * copy, or was not proven. Begins nothing once `stop` is aborted, nor while something holds decisions. A day that fails is noted and left
- * to a later round, and the others go on; at the end this rejects with what it failed with, or with `NotProvenError`.
- * Rejects at once where the store or the database does not answer, or the store is not the one that was packed into before.
+ * Runs these steps in order:
+ *
+ * - packs every day that is due, the oldest first;
+ * - clears action fields in packed days that are old enough;
+ * - moves packed days out of the ledger;
+ * - removes days that left it long ago;
+ * - deletes objects that no manifest names any more;
+ * - proves some of the days that have no other copy or were not proven.
+ *
+ * Begins nothing once `stop` is aborted, nor while something holds decisions. A day that fails is noted and left to a
+ * later round, and the others go on; at the end this rejects with the error, or with `NotProvenError`. Rejects at once
+ * if the store or the database does not answer, or if the store is not the one that days were packed into before.
  */
 export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<PackedDays> => {
   const count = { packed: 0, broken: 0 };
@@ -70,7 +83,7 @@ export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<P
   return { ...count, cleared, ...left, deleted, proven: again.proven };
 };
 
-/** Packs one day, and has it not leave yet. Rejects where it is not one to pack. */
+/** Packs one day without moving it out of the ledger. Rejects if the day cannot be packed. */
 export const packNamedDay = async (
   deps: PackDaysDeps,
   day: Day,
@@ -87,7 +100,7 @@ export const packNamedDay = async (
   return packOne(deps, checkpoint, 'named', stop);
 };
 
-/** Where a day was packed before, a folder that is not there is one that was mistyped or is not mounted. */
+/** If a day was packed before, a missing folder is one that was mistyped or is not mounted. */
 const makeFirstPlace = async ({ store, makePlace }: PackDaysDeps): Promise<void> => {
   if ((await store.coldDays.listLatestManifests(1)).length === 0) await makePlace?.();
 };
@@ -120,12 +133,12 @@ const packOne = async (
   if (!(await isSureOfStore(deps, stop))) return 'stopped';
   if (await store.coldDays.record(day, manifest, why))
     log.info('cold.packed', { day, receipts: packed.treeSize, manifestHash: manifest.manifestHash });
-  // Another node was faster, and both have named the same rows, or the day was brought back since.
+  // Another node was faster and recorded the same rows, or the day was brought back meanwhile.
   else await removeUnrecorded(deps, day, manifest, stop);
   return 'packed';
 };
 
-/** A manifest that stays in the store unrecorded would keep what it names from ever being deleted. */
+/** An unrecorded manifest in the store would prevent the deletion of the objects that it names for ever. */
 const removeUnrecorded = async (
   { store, objects }: PackDaysDeps,
   day: Day,

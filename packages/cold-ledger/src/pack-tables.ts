@@ -1,4 +1,4 @@
-/** The tables of a day into the store, and what they come to when they are read from there again. */
+/** Writes the tables of a day into the store, and computes their roots when they are read back. */
 import { createHash } from 'node:crypto';
 import { CompactRange, formatHash, hashLeaf } from '@svc/merkle';
 import { nativeSha256 } from '@svc/merkle/native';
@@ -11,7 +11,7 @@ import { storeReceipt } from './receipt-jws.ts';
 import type { AttestationRow, ConsumptionRow, ReceiptRow, Stored, TableName } from './schema.ts';
 import { type Sizes, writeTable } from './write-table.ts';
 
-/** Rows of a day in batches of any size, by ascending receipt ids; of one Receipt by ordinal, or version. */
+/** Rows of a day in batches of any size, by ascending receipt id; within one Receipt by ordinal, or by version. */
 export interface DayRows {
   receipts(): AsyncIterable<readonly ReceiptRow[]>;
   attestations(): AsyncIterable<readonly AttestationRow[]>;
@@ -27,11 +27,11 @@ export interface TableObject {
 export interface PackOptions {
   readonly signal?: AbortSignal;
   readonly sizes?: Sizes;
-  /** Hears of each object once it is stored. */
+  /** Called for each object once it is stored. */
   readonly onObject?: (object: TableObject) => void;
 }
 
-/** The same rows are the same objects, so to be killed and begin again leaves nothing twice. */
+/** The same rows give the same objects, so a run that was killed can be repeated without leaving duplicates. */
 export const packTables = async (
   store: ObjectStore,
   day: string,
@@ -70,7 +70,10 @@ export interface ProvenTables {
   readonly contentRoot: Sha256;
 }
 
-/** Reads every Receipt from the store, and answers what both trees of the day come to (protocol §12). `onRow` hears of each. */
+/**
+ * Reads every Receipt from the store and computes the roots of both trees of the day (protocol §12). `onRow` is called
+ * for each Receipt.
+ */
 export const proveReceipts = async (
   store: ObjectStore,
   tables: ColdDay['tables'],

@@ -1,10 +1,10 @@
-/** Two sequences of rows, compared in each column without holding either of them. */
+/** Compares two sequences of rows in each column without holding either of them in memory. */
 import { createHash, type Hash } from 'node:crypto';
 import { COLUMNS_AS_READ, type ReceiptRow, type TableName } from './schema.ts';
 
 export type Prints = Readonly<Record<TableName, Print>>;
 
-/** The parts of each table: the first receipt id of a part, and the SHA-256 of its rows. */
+/** Digests by table: for each part the receipt id of its first row, and the SHA-256 of its rows. */
 export type Digests = Readonly<
   Record<TableName, readonly { readonly first: string; readonly digest: string }[]>
 >;
@@ -22,7 +22,7 @@ export interface PrintedRow {
 /** Number of rows under one hash. */
 const PART = 1_024;
 
-/** What a sequence of rows comes to, part by part: two of the same rows are the same, whatever batches they came in. */
+/** The digests of a sequence of rows. Equal sequences have equal digests, however they were divided into batches. */
 export class Print {
   readonly #columns: readonly string[];
   readonly #hasJws: boolean;
@@ -42,11 +42,11 @@ export class Print {
     this.#part ??= { first: row.receipt_id, hash: createHash('sha256') };
     const text = JSON.stringify(this.#columns.map((name) => plain(values[name])));
     if (!this.#hasJws) this.#part.hash.update(`${text}\n`);
-    // As it is: to write it as JSON took longer than to hash it. Its length says where it ends.
+    // Added without JSON, since writing it as JSON took longer than hashing it. The length before it marks its end.
     else this.#part.hash.update(`${text} ${String(values.jws).length}\n`).update(String(values.jws));
   }
 
-  /** What is being hashed is outside the heap: there is one of it, whatever the day's size. */
+  /** A hash in progress lies outside the heap, so there is only one at a time, whatever the day's size. */
   #endPart(): void {
     if (this.#part !== null)
       this.#parts.push({ first: this.#part.first, digest: this.#part.hash.digest('hex') });
@@ -59,7 +59,9 @@ export class Print {
   }
 }
 
-/** The value in a form that JSON has. A column's values are all of one kind, so none is taken for another. */
+/**
+ * The value in a form that JSON can represent. All values of a column have one type, so none is confused with another.
+ */
 const plain = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
 export const digestsOf = ({ receipts, attestations, consumption_events }: Prints): Digests => ({
@@ -78,7 +80,7 @@ export const digestReceipts = async (
   return digestsOf(prints);
 };
 
-/** The table, and the receipt id, from which on they are not the same rows; null: they are. */
+/** The table and the receipt id of the first part that differs; null: the rows are the same. */
 export const differenceOf = (stored: Digests, found: Digests): string | null => {
   for (const table of Object.keys(stored) as TableName[]) {
     const [were, are] = [stored[table], found[table]];

@@ -1,4 +1,4 @@
-/** Whether a recorded day is in the store as the service packed and published it. */
+/** Checks whether a recorded day is in the store as the service packed and published it. */
 import { assertAnswers } from '@svc/object-store';
 import {
   type CheckpointRecord,
@@ -16,7 +16,7 @@ import { assertSameStore, isSureOfStore } from './same-store.ts';
 
 export interface ProveDeps extends DayWorkDeps, Pick<ServiceDeps, 'crypto' | 'identity' | 'log'> {
   readonly store: Pick<ServiceDeps['store'], 'coldDays' | 'checkpoints'>;
-  /** Where the work is done; on the caller's thread unless given. */
+  /** Runs the work; default: on the caller's thread. */
   readonly work?: DayWork;
 }
 
@@ -31,9 +31,9 @@ const readOrProblem = (read: ReadManifest, text: string): ColdDay | string => {
 };
 
 /**
- * Resolves where it is a day alone with which `error` came about, so that the others may go on: the store and the
- * database answer. Rejects with `error` otherwise, and once `stop` is aborted; as `assertSameStore` does where another
- * store answers.
+ * Resolves if `error` concerns one day alone, so that the others may go on: the store and the database answer.
+ * Otherwise, and once `stop` is aborted, rejects with `error`; if another store answers, rejects as `assertSameStore`
+ * does.
  */
 export const assertOfDay = async (
   { objects, store }: Pick<ProveDeps, 'objects' | 'store'>,
@@ -49,8 +49,8 @@ export const assertOfDay = async (
 };
 
 /**
- * Runs `work` on a day, and once more where the store or the database failed it and both answer now: an outage that was
- * short is nothing that is said of a day.
+ * Runs `work` on a day, and repeats it once if the store or the database failed and both answer now. So a short outage
+ * is not noted as a fault of the day.
  */
 export const throughOutage = async <T>(
   deps: Pick<ProveDeps, 'objects' | 'store'>,
@@ -80,10 +80,13 @@ export const readRecordedDay = async (
 };
 
 /**
- * Reads every byte that the manifest of a recorded day names, and compares it with the day's checkpoint; `isCopied`:
- * every column of every Receipt that is kept beside the ledger too, since what was published covers what is signed
- * alone. Answers what differs, or why that could not be told of this day, which is noted in the database and logged;
- * null: nothing, or stopped. Rejects where the store or the database does not answer, or the store is another one.
+ * Reads every byte that the manifest of a recorded day names, and compares it with the day's checkpoint. With
+ * `isCopied`, also compares every column of every Receipt that is kept beside the ledger, since the checkpoint covers
+ * only what is signed.
+ *
+ * Resolves with the difference, or with the reason why this day could not be compared; either is noted in the database
+ * and logged. Null: no difference, or stopped. Rejects if the store or the database does not answer, or the store is
+ * another one.
  */
 export const proveDay = async (
   deps: ProveDeps,
@@ -113,15 +116,15 @@ export const proveDay = async (
 };
 
 /**
- * How many days of each kind a round takes. Some hundred million Receipts an hour would take longer than that; the rest
- * is left to the next round.
+ * Number of days of each kind in a round; the rest is left to the next round. Without a limit, a round with some
+ * hundred million Receipts would take longer than the hour until the next one.
  */
 const DAYS_A_ROUND = 8;
 const EVERY_DAYS = 30;
 
 /**
- * Proves some of the cold days, once a month each, and some of the packed ones that
- * were not proven when last read. Answers how many, and those that were not proven.
+ * Proves some of the cold days, each once a month, and some of the packed days that were not proven when last read.
+ * Resolves with the number of proven days, and the days that were not proven.
  */
 export const proveAgain = async (
   deps: ProveDeps & Pick<ServiceDeps, 'clock'>,

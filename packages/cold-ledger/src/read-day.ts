@@ -1,4 +1,4 @@
-/** A cold day by its manifest: one Receipt and what belongs to it, or all of it in order. */
+/** Reads a cold day by its manifest: one Receipt and the rows that belong to it, or the whole day in order. */
 import type { ObjectStore } from '@svc/service';
 import type { ColdDay, ObjectEntry } from './manifest.ts';
 import { BEHIND_ALL } from './read-group.ts';
@@ -15,10 +15,15 @@ import {
 import { readReceipt } from './receipt-jws.ts';
 import type { AttestationRow, ConsumptionRow, ReceiptRow, Stored, TableName } from './schema.ts';
 
-/** Number of JWS that are text at a time. More of them survive a garbage collection, which then copies them. */
+/**
+ * Number of JWS that are strings at a time. More of them would survive a garbage collection, which then copies them.
+ */
 const JOINED = 64;
 
-/** Receipts with the id `at` or a higher one, of these those behind `after`; '' is no bound. Of each group `limit` at most. */
+/**
+ * Bounds of a scan: Receipts with the id `at` or a higher one, and higher than `after`; '' is no bound. At most `limit`
+ * of each group.
+ */
 interface Start {
   readonly at: string;
   readonly after: string;
@@ -31,7 +36,7 @@ export class ColdDayReader {
   readonly #source: GroupSource;
   readonly #readers = new Map<string, ObjectReader<TableName>>();
 
-  /** `source`: who reads what is looked for; all of a day is always read on this thread. */
+  /** `source`: reads the groups of a look-up; a whole day is always read on this thread. */
   constructor(
     store: ObjectStore,
     day: Pick<ColdDay, 'tables'>,
@@ -53,8 +58,8 @@ export class ColdDayReader {
   }
 
   /**
-   * Some columns of those that are there, in the order of their ids, and of each its text in one form; a group that has
-   * any is read once.
+   * Some columns of the Receipts that exist, in the order of their ids, and the text of each in one form. Each group
+   * that has any of them is read once.
    */
   async findTexts<Name extends keyof ReceiptRow>(
     receiptIds: readonly string[],
@@ -81,22 +86,22 @@ export class ColdDayReader {
       for (let at = 0; at < rows.length; at += JOINED) yield rows.slice(at, at + JOINED).map(readReceipt);
   }
 
-  /** Some thousand at a time, as they are stored. */
+  /** Some thousand rows at a time, as they are stored. */
   async *rows<T extends TableName>(table: T, signal?: AbortSignal): AsyncGenerator<Stored<T>[]> {
     for (const entry of this.#day.tables[table]) yield* this.#open(table, entry).groups(signal);
   }
 
-  /** The ids of Receipts from one on, a group at a time. */
+  /** The ids of Receipts from a start on, one group at a time. */
   ids(start: Start, signal?: AbortSignal): AsyncGenerator<ScannedGroup<'receipts', never>> {
     return this.scan({ columns: [], ...rangeOf(start) }, signal);
   }
 
-  /** The same with the SHA-256 of each, in hex, as `jws`. */
+  /** The same with the SHA-256 of each JWS, in hex, as `jws`. */
   leaves(start: Start, signal?: AbortSignal): AsyncGenerator<ScannedGroup<'receipts', 'jws'>> {
     return this.scan({ columns: ['jws'], ...rangeOf(start), isHashed: true }, signal);
   }
 
-  /** Some columns of the Receipts of a range of ids, a group at a time (`ObjectReader.scan`). */
+  /** Some columns of the Receipts in a range of ids, one group at a time (`ObjectReader.scan`). */
   async *scan<Name extends keyof ReceiptRow & string>(
     scan: Scan<Name>,
     signal?: AbortSignal,
@@ -119,7 +124,7 @@ export class ColdDayReader {
     return found;
   }
 
-  /** The objects that may have any of them, with those that each may have. */
+  /** The objects that may contain any of the ids, with the ids that each may contain. */
   #within(table: TableName, receiptIds: readonly string[]): (readonly [ObjectEntry, readonly string[]])[] {
     return this.#day.tables[table].flatMap((entry) => {
       const within = receiptIds.filter((id) => entry.first <= id && id <= entry.last);

@@ -1,6 +1,6 @@
 /**
- * Rows of one row group, by their columns. What is asked for and what is found are plain data and the work has no other
- * input, so a process that answers others has it done on a thread of its own.
+ * Reads rows of one row group by columns. Query and result are plain data, and the work has no other input. So a
+ * process that answers requests can run it on a separate thread.
  */
 import { createHash } from 'node:crypto';
 import type { ExportedForm } from '@svc/service';
@@ -15,88 +15,96 @@ import { joinReceipt, latin1Text, type Parts } from './receipt-jws.ts';
 import { JWS_PARTS, LONG_TEXT } from './schema.ts';
 import { decompress, loadZstd } from './zstd.ts';
 
-/** A row group as it was fetched, with what describes it. Whoever fetched them has compared the hashes of both. */
+/** A fetched row group with the tail of its object. The caller has checked the hashes of both. */
 export interface FetchedGroup {
   /** Name of the object. */
   readonly name: string;
   readonly byteLength: number;
-  /** The end of the object: its metadata and indexes. `tailSha256`: what it is remembered by. */
+  /** The end of the object: its metadata and indexes. `tailSha256`: the key under which it is cached. */
   readonly tail: Uint8Array;
   readonly tailSha256: string;
-  /** Where the group begins in the object, in bytes and in rows. */
+  /** Start of the group in the object, in bytes and in rows. */
   readonly offset: number;
   readonly firstRow: number;
   readonly rows: number;
   readonly group: Uint8Array;
 }
 
-/** The value of a column is one of these. */
+/** Condition: the value of a column is one of these. */
 export interface Condition {
   readonly column: string;
   readonly oneOf: readonly (string | null)[];
 }
 
 export interface Wanted {
-  /** `receipt_id` always comes with them. */
+  /** `receipt_id` is always added. */
   readonly columns: readonly string[];
-  /** What stands in the column `jws`: what is stored there, which is null where its parts are stored, or one of these forms. */
+  /**
+   * Content of the column `jws`: the stored value, which is null if the parts are stored instead, or one of these
+   * forms.
+   */
   readonly jws: 'stored' | ReceiptForm;
-  /** What is wanted of each Receipt beside the columns. */
+  /** Form of the text that is wanted of each Receipt beside the columns; null: none. */
   readonly texts: ExportedForm | null;
-  /** All of them hold. */
+  /** Conditions that must all hold. */
   readonly where: readonly Condition[];
-  /** Bounds of the ids: from the first (inclusive), after the second, and before the third; '' is no bound for the first two. */
+  /**
+   * Bounds of the ids: `from` is inclusive, `after` and `before` are exclusive. '' in `from` or `after` is no bound.
+   */
   readonly from: string;
   readonly after: string;
   readonly before: string;
-  /** How many of the matching rows are read at most: the highest ids where they are descending, else the lowest. Null: all. */
+  /** Maximum number of matching rows: the highest ids if the order is descending, else the lowest. Null: all. */
   readonly most: number | null;
   readonly isDescending: boolean;
 }
 
-/** Form of a Receipt: its JWS, or the SHA-256 of that in hex. */
+/** Form of a Receipt: its JWS, or the SHA-256 of its JWS in hex. */
 export type ReceiptForm = 'whole' | 'hashed';
 
 /**
- * Texts in UTF-8, one behind the other, in one piece of memory: as values of their own they are copied once more on
- * their way to another thread.
+ * Texts in UTF-8, one after another in one buffer. As separate values they would be copied once more on their way to
+ * another thread.
  */
 export interface Texts {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where each ends. */
+  /** End of each text in the buffer. */
   readonly ends: readonly number[];
 }
 
 export interface ColumnBatch {
   readonly count: number;
-  /** Values of each column that is wanted, for the rows that were found, by ascending ids. */
+  /** Values of each wanted column, for the rows that were found, by ascending ids. */
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
-  /** Texts of the Receipts, where they are wanted as such. */
+  /** Texts of the Receipts, if they are wanted. */
   readonly texts: Texts | null;
-  /** The highest id of the group, where all its ids were read. */
+  /** The highest id of the group, if all its ids were read. */
   readonly last: string | null;
 }
 
 export type ReadGroup = (group: FetchedGroup, wanted: Wanted) => Promise<ColumnBatch>;
 
-/** What another thread has found: to make columns of it takes the time of one's own, so that is done when it is asked for. */
+/**
+ * The result of another thread. Deserializing it takes the receiver's own time, so this is done only when it is asked
+ * for.
+ */
 export interface SealedColumns {
   open(): ColumnBatch;
 }
 export type ReadElsewhere = (group: FetchedGroup, wanted: Wanted) => Promise<SealedColumns>;
 
-/** Every receipt id is lower. */
+/** Higher than every receipt id. */
 export const BEHIND_ALL = 'drc_~';
 
-/** Bytes of metadata and indexes that an object may have; in memory they take some twenty times as much. */
+/** Maximum bytes of an object's metadata and indexes; in memory they take some twenty times as much. */
 const MAX_TAIL_BYTES = 4_194_304;
 
-/** They are read where they were decompressed; everything else has been copied. */
+/** These columns are read in place, where they were decompressed; all others have been copied. */
 const BYTES: ReadonlySet<string> = new Set(['payload', 'signature']);
 
 const PARTS = [...JWS_PARTS, 'jws'];
 
-/** What objects say of themselves is remembered, as far as there is room. */
+/** Caches the metadata of objects, up to `maxTailBytes`. */
 export const groupReader = (maxTailBytes = MAX_TAIL_BYTES): ReadGroup => {
   const known = new Tails(maxTailBytes);
   return async (fetched, wanted) => {
@@ -108,7 +116,10 @@ export const groupReader = (maxTailBytes = MAX_TAIL_BYTES): ReadGroup => {
   };
 };
 
-/** First the columns of which something is required, then the ids of what is left, and of the rows that are wanted the rest. */
+/**
+ * Reads first the columns of the conditions, then the ids of the remaining rows, and at last the other columns of the
+ * wanted rows.
+ */
 const pick = async (group: OpenGroup, wanted: Wanted): Promise<ColumnBatch> => {
   const { where, from, after, before, most, isDescending } = wanted;
   const matching = where.length === 0 ? null : await match(group, where);
@@ -167,13 +178,13 @@ const textsOf = (ids: readonly unknown[], receipts: readonly Parts[], form: Expo
 
 const NOTHING: ColumnBatch = { count: 0, columns: {}, texts: null, last: null };
 
-/** The first place, and that behind the last; null: there is none. */
+/** From the first place to the one after the last; null: there is none. */
 const spanOf = (places: readonly number[]): Span | null => {
   const [first, last] = [places[0], places.at(-1)];
   return first === undefined || last === undefined ? null : [first, last + 1];
 };
 
-/** Places in the group, ascending. */
+/** Matching places in the group, ascending. */
 const match = async (group: OpenGroup, where: readonly Condition[]): Promise<number[]> => {
   const names = [...new Set(where.map(({ column }) => column))];
   const read = await group.read(names, [0, group.rows]);
@@ -187,7 +198,7 @@ const match = async (group: OpenGroup, where: readonly Condition[]): Promise<num
   return found;
 };
 
-/** A range of rows in the group: the first, and the one behind the last. */
+/** A range of rows in the group: the first, and the one after the last. */
 type Span = readonly [number, number];
 type Columns = Readonly<Record<string, readonly unknown[]>>;
 
@@ -217,8 +228,8 @@ class OpenGroup {
   }
 
   /**
-   * Gives the memory of pages back, where Node can, before it is collected: some megabytes for each group, which the
-   * collector would otherwise run for every few of them. Nothing that was read may point there.
+   * Releases the memory of pages before the garbage collector does, where Node can. A group takes some megabytes, so
+   * the collector would otherwise run for every few groups. No value that was read may refer to this memory.
    */
   free(): void {
     for (const buffer of this.#memory) (buffer as Movable).transfer?.(0);
@@ -229,7 +240,7 @@ class OpenGroup {
     return memory;
   }
 
-  /** Values of the rows from one place to before another. A column that was read whole is not decoded again. */
+  /** Values of the rows in the range, without the row at its end. A column that was read whole is not decoded again. */
   async read(names: readonly string[], [from, to]: Span): Promise<Columns> {
     const missing = names.filter((name) => !this.#whole.has(name));
     const decoded = missing.length === 0 ? {} : await this.#decode(missing, [from, to]);
@@ -255,7 +266,7 @@ class OpenGroup {
       ...{ file: this.#file, metadata: this.#metadata, parsers, compressors: this.#decompressors },
       ...{ utf8: false, useOffsetIndex: true, columns: [...names] },
       ...{ rowStart: firstRow + from, rowEnd: firstRow + to },
-      // The reader gives whole pages.
+      // The reader returns whole pages.
       onChunk({ columnName, columnData, rowStart }) {
         const values = columns[columnName] ?? [];
         const before = firstRow + from - rowStart;
@@ -267,9 +278,9 @@ class OpenGroup {
   }
 }
 
-/** Smaller ones may lie in memory that others share. */
+/** Smaller buffers may share memory with others. */
 const WORTH_FREEING_BYTES = 131_072;
-/** Node 22 and later. */
+/** Available from Node 22 on. */
 interface Movable {
   transfer?(length: number): unknown;
 }
@@ -285,7 +296,7 @@ interface Tail {
   readonly metadata: FileMetaData;
 }
 
-/** By name and hash, the latest used last. */
+/** Cache by name and hash; the most recently used is last. */
 class Tails {
   readonly #max: number;
   readonly #known = new Map<string, Tail>();
@@ -317,7 +328,7 @@ const tailOf = (read: Uint8Array): Tail => {
   return { bytes, metadata: { ...metadata, schema: metadata.schema.map(readAs) } };
 };
 
-/** Without what makes strings of a column. */
+/** Removes the types that would turn the column into strings. */
 const readAs = (element: SchemaElement): SchemaElement => {
   if (element.name !== LONG_TEXT) return element;
   const { converted_type: _, logical_type: __, ...bytes } = element;

@@ -1,6 +1,6 @@
 /**
- * Recorded manifests, as far as the service itself has signed them: what the database says of a day is believed by
- * nobody who reads it.
+ * Reads recorded manifests if the service itself has signed them: a reader does not trust what the database says of a
+ * day.
  */
 import type { CryptoPort } from '@svc/protocol';
 import { buildServiceDidDocument, type PublishedIdentity, type ServiceIdentity } from '@svc/service';
@@ -9,13 +9,13 @@ import { type ColdDay, verifyColdDay } from './manifest.ts';
 
 type KeysOf = Pick<ServiceIdentity, 'did' | 'receiptKeys' | 'statusKeys' | 'formers'>;
 
-/** Throws Error with what is wrong. */
+/** Throws Error that says what is wrong. */
 export type ReadManifest = (text: string) => ColdDay;
 
 /**
- * With every status key that the service has published by then, under its present DID or a former one: a packed day
- * keeps the manifest that it was packed with. A key that was compromised after it had signed still counts: the manifest
- * was recorded before, and the Receipts have signatures of their own.
+ * Accepts every status key that the service has published so far, under its present DID or a former one: a packed day
+ * keeps the manifest that it was packed with. A key that was compromised after it had signed is accepted too: the
+ * manifest was recorded before, and the Receipts have their own signatures.
  */
 export const manifestReader = (identity: KeysOf, crypto: CryptoPort): ReadManifest => {
   let known: (Omit<KeysOf, 'did'> & { readonly keys: readonly ServiceKeys[] }) | null = null;

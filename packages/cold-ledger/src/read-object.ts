@@ -1,6 +1,6 @@
 /**
- * Rows out of one object, by parts of it that have been hashed: a look-up reads its tail, which is remembered, and one
- * row group.
+ * Reads rows of one object by parts with a known hash: a look-up reads the object's tail, which is cached, and one row
+ * group.
  */
 import type { ExportedForm, ObjectRange, ObjectStore } from '@svc/service';
 import type { ObjectEntry } from './manifest.ts';
@@ -16,27 +16,27 @@ import {
 } from './read-group.ts';
 import { COLUMNS_AS_READ, type ReceiptRow, type Stored, TABLES, type TableName } from './schema.ts';
 
-/** A row as it is read: a Receipt with its JWS in one piece, anything else as it is stored. */
+/** A row as it is read: a Receipt with its JWS in one piece, any other row as it is stored. */
 export type ReadRow<T extends TableName> = T extends 'receipts' ? ReceiptRow : Stored<T>;
 
 export interface Scan<Name extends string> {
-  /** `receipt_id` always comes with them. */
+  /** `receipt_id` is always added. */
   readonly columns: readonly Name[];
-  /** All of them hold. */
+  /** Conditions that must all hold. */
   readonly where?: readonly Condition[];
   readonly from: string;
-  /** Higher ids alone, where it is given. */
+  /** Only ids higher than this, if it is given. */
   readonly after?: string;
   readonly before: string;
   readonly isDescending: boolean;
-  /** How many rows of each group, 1 or more, the first in the order asked for; all unless given. */
+  /** Maximum number of rows of each group, at least 1, the first in the requested order; default: all. */
   readonly most?: number;
-  /** In the place of each JWS comes its SHA-256, in hex. */
+  /** True: the SHA-256 of each JWS, in hex, replaces the JWS. */
   readonly isHashed?: boolean;
 }
 
 export interface TextsWanted<Name extends keyof ReceiptRow> {
-  /** `receipt_id` always comes with them. */
+  /** `receipt_id` is always added. */
   readonly columns: readonly Name[];
   readonly form: ExportedForm;
 }
@@ -47,16 +47,16 @@ export type RowWithText<Name extends keyof ReceiptRow> = Pick<ReceiptRow, Name |
 };
 
 export interface ScannedGroup<T extends TableName, Name extends string> {
-  /** The lowest id of the group, whether its row is among these or not. */
+  /** The lowest id of the group, whether or not its row is included. */
   readonly first: string;
   readonly rows: readonly Pick<ReadRow<T>, (Name | 'receipt_id') & keyof ReadRow<T>>[];
 }
 
-/** Where parts of objects come from, and who reads them. */
+/** Fetches parts of objects, and reads them. */
 export interface GroupSource {
-  /** What describes an object, which is kept. */
+  /** The tail of an object, which is cached. */
   readTail(name: string, range: ObjectRange, signal?: AbortSignal): Promise<Uint8Array>;
-  /** Fetches a group and finds in it what is wanted. */
+  /** Fetches a group and finds the wanted rows in it. */
   readGroup(
     group: Omit<FetchedGroup, 'group'>,
     range: ObjectRange,
@@ -65,7 +65,7 @@ export interface GroupSource {
   ): Promise<ColumnBatch>;
 }
 
-/** Read on this thread. */
+/** Reads on this thread. */
 export class DirectSource implements GroupSource {
   readonly #objects: ObjectStore;
   readonly #read: ReadGroup = groupReader();
@@ -93,11 +93,11 @@ export class ObjectReader<T extends TableName> {
   readonly #source: GroupSource;
   readonly #table: T;
   readonly #entry: ObjectEntry;
-  /** Where each group begins, and at last the tail; in bytes and in rows. */
+  /** Start of each group, and at the end that of the tail; in bytes and in rows. */
   readonly #offsets: readonly number[];
   readonly #firstRows: readonly number[];
   #tail: Uint8Array | null = null;
-  /** The highest ids of groups, as far as they are known: a scan that starts behind one skips that group. */
+  /** The highest ids of groups that are known so far: a scan that starts after such an id skips that group. */
   readonly #lasts = new Map<number, string>();
 
   constructor(table: T, entry: ObjectEntry, store: ObjectStore, source: GroupSource) {
@@ -109,18 +109,21 @@ export class ObjectReader<T extends TableName> {
     this.#firstRows = sumsOf(entry.groups.map(({ rows }) => rows));
   }
 
-  /** All rows as they are stored, group by group, read on this thread; the bytes of the next one are fetched meanwhile. */
+  /**
+   * All rows as they are stored, group by group, read on this thread. The bytes of the next group are fetched
+   * meanwhile.
+   */
   async *groups(signal?: AbortSignal): AsyncGenerator<Stored<T>[]> {
     const count = this.#entry.groups.length;
     const wanted = { ...EVERYTHING, columns: Object.keys(TABLES[this.#table]), jws: 'stored' } as const;
-    // What the object says of itself is read once, and is gone with it.
+    // The object's metadata is read once and not cached beyond this call.
     const read = groupReader(0);
     const fetch = (index: number) => (index < count ? this.#fetch(index, signal) : null);
     let next = fetch(0);
     for (let index = 0; index < count; index++) {
       const group = await next;
       next = fetch(index + 1);
-      // Awaited later: a rejection before that must not count as unhandled.
+      // It is awaited later; a rejection before that must not count as unhandled.
       next?.catch(() => {});
       if (group !== null) yield rowsOf(await read(group, wanted));
     }
@@ -128,7 +131,7 @@ export class ObjectReader<T extends TableName> {
 
   /**
    * Some columns of the rows from `from` (inclusive) to `before` (exclusive) for which the conditions hold, group by
-   * group, in the order asked for. Of a table that has one row for each Receipt.
+   * group, in the requested order. For a table that has one row for each Receipt.
    */
   async *scan<Name extends keyof ReadRow<T> & string>(
     { columns, where = [], from, after = '', before, isDescending, most, isHashed = false }: Scan<Name>,
@@ -153,10 +156,10 @@ export class ObjectReader<T extends TableName> {
     let next: Promise<ColumnBatch> | null = null;
     for (const [at, [index, { first }]] of overlapping.entries()) {
       const found = await (next ?? this.#read(index, wanted, signal));
-      // A reader that goes beyond the first group is likely to want the next as well.
+      // A reader that continues after the first group probably wants the next one as well.
       const behind = at > 0 ? overlapping[at + 1] : undefined;
       next = behind === undefined ? null : this.#read(behind[0], wanted, signal);
-      // Awaited later: a rejection before that must not count as unhandled.
+      // It is awaited later; a rejection before that must not count as unhandled.
       next?.catch(() => {});
       if (found.last !== null) this.#lasts.set(index, found.last);
       const rows = rowsOf<ReadRow<T>>(found);
@@ -172,13 +175,13 @@ export class ObjectReader<T extends TableName> {
     return next === undefined || (next > from && next > after);
   }
 
-  /** The rows of Receipts, in their order; each group that may have any is read once. */
+  /** The rows of Receipts, in their order; each group that may contain any is read once. */
   find(receiptIds: readonly string[], signal?: AbortSignal): Promise<ReadRow<T>[]> {
     const wanted = { ...EVERYTHING, columns: COLUMNS_AS_READ[this.#table].map(([name]) => name) };
     return this.#find(receiptIds, wanted, rowsOf<ReadRow<T>>, signal);
   }
 
-  /** Some columns of a table of Receipts, and the text of each Receipt in one form. */
+  /** Some columns of the table of Receipts, and the text of each Receipt in one form. */
   findTexts<Name extends keyof ReceiptRow>(
     receiptIds: readonly string[],
     { columns, form }: TextsWanted<Name>,
@@ -202,7 +205,7 @@ export class ObjectReader<T extends TableName> {
     const [lowest = '', highest = ''] = [inOrder[0], inOrder.at(-1)];
     for (const [index, { first }] of groups.entries()) {
       const next = groups[index + 1]?.first;
-      // A Receipt is there once; what belongs to it may go on in the next group.
+      // A Receipt has one row; rows that belong to it may continue in the next group.
       const mayGoOn = this.#table !== 'receipts';
       const isBefore = (id: string) => next === undefined || id < next || (mayGoOn && id === next);
       if (first > highest || !isBefore(lowest)) continue;

@@ -1,7 +1,7 @@
 /**
- * A Receipt's JWS, to the byte. Its parts are stored decoded where encoding them again gives the same text, which holds for
- * whatever the service signs: decoded they take a quarter less, and any engine reads the payload as JSON. Any other text
- * is stored as it is.
+ * Stores a Receipt's JWS so that it can be restored to the byte. Its parts are stored decoded if encoding them again
+ * gives the same text, which holds for everything that the service signs. Decoded they take a quarter less, and any
+ * engine can read the payload as JSON. Any other text is stored as it is.
  */
 import { isUtf8 } from 'node:buffer';
 import { decodeBase64urlText, encodeBase64urlText } from '@svc/protocol';
@@ -27,13 +27,13 @@ const split = (jws: string): Parts => {
   return { header, payload, signature, jws: null };
 };
 
-/** Null: encoded again it is another text. */
+/** Null: encoding the bytes again would give another text. */
 const decode = (text: string): Uint8Array | null => {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;
 };
 
-/** Throws for what `storeReceipt` makes of nothing. */
+/** Throws for parts that `storeReceipt` never makes. */
 export const joinReceipt = ({ header, payload, signature, jws }: Parts): string => {
   if (jws !== null) return jws;
   if (header === null || payload === null || signature === null) throw new Error('a Receipt without its JWS');
@@ -42,8 +42,8 @@ export const joinReceipt = ({ header, payload, signature, jws }: Parts): string 
 };
 
 /**
- * A Receipt in one of these forms, each byte of its UTF-8 form as a character, since what is only copied need not be
- * decoded. Null for what is no Receipt. Throws as `joinReceipt` does.
+ * A Receipt in one of these forms, as Latin-1: each byte of its UTF-8 form is a character, since text that is only
+ * copied need not be decoded. Null if it is no Receipt. Throws as `joinReceipt` does.
  */
 export const latin1Text = (parts: Parts, form: ExportedForm): string | null => {
   const { payload, jws: stored } = parts;
@@ -55,10 +55,10 @@ export const latin1Text = (parts: Parts, form: ExportedForm): string | null => {
   return form === 'jws' ? exportedText(jws, form) : spliceReceipt(latin1Of(payload), jws);
 };
 
-/** Its header is an object with members: what begins so is a formula in no spreadsheet. */
+/** The header is an object with members, so the text begins with `ey`, which no spreadsheet takes for a formula. */
 const COMPACT_JWS = /^ey[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** A Receipt in one of these forms, from its JWS. Null for what is no Receipt. */
+/** A Receipt in one of these forms, from its JWS. Null if it is no Receipt. */
 export const exportedText = (jws: string, form: ExportedForm): string | null => {
   if (form === 'text') return receiptTextOfStored(jws);
   return COMPACT_JWS.test(jws) ? jws : null;

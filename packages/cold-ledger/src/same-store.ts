@@ -1,4 +1,7 @@
-/** Whether the store is the one that days were packed into before: another one is nothing to record, detach or drop by. */
+/**
+ * Checks that the store is the one that days were packed into before. With another store, nothing may be recorded,
+ * detached or dropped.
+ */
 import { type ObjectStore, ObjectStoreError, type ServiceDeps } from '@svc/service';
 import { manifestName } from './store-manifest.ts';
 
@@ -7,12 +10,12 @@ interface StoreDeps {
   readonly store: { readonly coldDays: Pick<ServiceDeps['store']['coldDays'], 'listLatestManifests'> };
 }
 
-/** How many of the latest manifests are looked for; one of them may be gone for a reason of its own. */
+/** Number of the latest manifests that are looked for; a single one may be missing for a reason of its own. */
 const WITNESSES = 3;
 
 /**
- * Rejects where more than half of what was recorded last is not in the store: another folder or bucket than before, or
- * one that is not mounted. What was packed into it would be nowhere once the right one is back.
+ * Rejects if more than half of the manifests that were recorded last are not in the store: it is another folder or
+ * bucket than before, or one that is not mounted. Days packed into it would be missing once the right store is back.
  */
 export const assertSameStore = async ({ objects, store }: StoreDeps, stop: AbortSignal): Promise<void> => {
   const latest = await store.coldDays.listLatestManifests(WITNESSES);
@@ -28,8 +31,8 @@ export const assertSameStore = async ({ objects, store }: StoreDeps, stop: Abort
 };
 
 /**
- * `assertSameStore`, right before what rests on the store is written into the database: a mount may have gone since the
- * objects were written or read. False: stopped.
+ * Calls `assertSameStore` right before the database records something that depends on the store: a mount may have gone
+ * since the objects were written or read. False: stopped.
  */
 export const isSureOfStore = async (deps: StoreDeps, stop: AbortSignal): Promise<boolean> => {
   try {

@@ -1,10 +1,11 @@
 /**
- * The columns of a cold day, version 1 (docs/ledger-format.md). They are those of PostgreSQL, but for what a Receipt's JWS is
- * stored as (`receipt-jws.ts`), its content hash, which the JWS gives, and what an attestation repeats of its Receipt's reason.
+ * The columns of a cold day, version 1 (docs/ledger-format.md). They are the columns in PostgreSQL, with these
+ * exceptions: the form in which a Receipt's JWS is stored (`receipt-jws.ts`); its content hash, which follows from the
+ * JWS; and the Receipt's reason, which the database repeats in attestations.
  */
 export const SCHEMA_VERSION = 1;
 
-/** What a kind of column is in JavaScript. An instant: microseconds since 1970. */
+/** JavaScript type of each kind of column. An instant is a number of microseconds since 1970. */
 interface Kinds {
   readonly text: string;
   readonly bytes: Uint8Array;
@@ -15,7 +16,7 @@ interface Kinds {
 }
 export type Kind = keyof Kinds;
 
-/** With `?`: may be null. */
+/** A `?` at the end: may be null. */
 type Columns = Readonly<Record<string, Kind | `${Kind}?`>>;
 
 export const TABLES = {
@@ -94,7 +95,7 @@ export const COLUMNS_AS_READ: Readonly<Record<TableName, AsRead>> = {
   consumption_events: asRead('consumption_events'),
 };
 
-/** Column that orders the rows of one Receipt; null: a Receipt has one. */
+/** The column that orders the rows of one Receipt; null: a Receipt has one row. */
 export const ROW_ORDER = {
   receipts: null,
   attestations: 'ordinal',
@@ -108,8 +109,8 @@ type ValueOf<K> = K extends `${infer Inner extends Kind}?`
     : never;
 
 /**
- * Text that is handled as its UTF-8 form, which lies outside the heap: as strings, the payloads of a row group were
- * copied by the collector again and again.
+ * This text is handled in its UTF-8 form, which lies outside the heap. As strings, the payloads of a row group were
+ * copied by the garbage collector again and again.
  */
 export const LONG_TEXT = 'payload';
 
@@ -124,7 +125,7 @@ export type Stored<T extends TableName> = {
 export type ReceiptRow = Omit<Stored<'receipts'>, JwsPart | 'jws'> & {
   readonly jws: string;
 };
-/** A Receipt as it is seven years later: its JWS is as it was signed. */
+/** A Receipt as it is after seven years: without its action fields, but with its JWS as it was signed. */
 export const clearActions = (row: ReceiptRow): ReceiptRow => ({
   ...row,
   ...{ action_type: null, amount: null, currency: null, resource: null, method: null },
@@ -132,5 +133,5 @@ export const clearActions = (row: ReceiptRow): ReceiptRow => ({
 export type AttestationRow = Stored<'attestations'>;
 export type ConsumptionRow = Stored<'consumption_events'>;
 
-/** Columns that no query looks in by value: they have no statistics. */
+/** Columns that no query searches by value; they have no statistics. */
 export const UNSEARCHED: ReadonlySet<string> = new Set([...JWS_PARTS, 'jws']);

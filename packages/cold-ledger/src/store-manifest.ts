@@ -1,4 +1,4 @@
-/** The manifest of a day, signed, into the store, and read back from there: what is recorded of it can be found again. */
+/** Signs the manifest of a day, stores it, and reads it back, so that a recorded manifest can be found again. */
 import { objectName } from '@svc/object-store';
 import { type Sha256, sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -13,8 +13,8 @@ export interface SignDeps extends Pick<ServiceDeps, 'clock' | 'crypto' | 'identi
 }
 
 /**
- * Rejects where the store does not give back what it was given, or the service's own published keys do not verify what
- * was signed.
+ * Rejects if the store does not return what was stored, or if the service's own published keys do not verify the
+ * signature.
  */
 export const storeManifest = async (
   deps: SignDeps,
@@ -34,13 +34,13 @@ export const storeManifest = async (
 
 export const manifestFolder = (day: string): string => `${day}/manifests`;
 
-/** Under which name a recorded manifest is in the store. */
+/** The name in the store of a recorded manifest. */
 export const manifestName = (day: string, hash: Sha256): string =>
   `${manifestFolder(day)}/${hash.replace('sha256:', '')}.jws`;
 
 export const hashOfManifest = (bytes: Uint8Array): Sha256 => sha256Of(nativeCrypto, bytes);
 
-/** Where what was read back is not what was published; null: nowhere. */
+/** Where the data that was read back differs from what was published; null: nowhere. */
 export const problemOf = (
   { treeSize, root, contentRoot, difference }: PackedDay,
   published: CheckpointRecord,
@@ -53,7 +53,7 @@ export const problemOf = (
   return difference === null ? null : `what was read back differs in ${difference}`;
 };
 
-/** Nobody could verify what the service's own published keys do not. */
+/** Throws if the service's own published keys do not verify the signature: then no reader could verify it. */
 const sign = async (
   { clock, crypto, identity }: SignDeps,
   { day, treeSize, root, contentRoot, hash }: CheckpointRecord,

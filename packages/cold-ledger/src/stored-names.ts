@@ -1,7 +1,7 @@
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 
 const PAGE = 1_000;
-/** More than any day has objects: a listing that goes on is that of a store which makes names up. */
+/** More than the objects of any day need. A listing that goes on beyond that comes from a store that invents names. */
 const MAX_PAGES = 1_000;
 
 /** Names of all objects in a folder, as the store lists them. Rejects with `wrong-bytes` after a thousand pages. */

@@ -1,13 +1,13 @@
 /**
- * Every byte that a manifest names is hashed as it is read. What lies behind the last of them is not, and a reader of
- * Parquet begins there.
+ * Checks the length of an object. Every byte that a manifest names is hashed when it is read. Bytes after the last of
+ * them would not be, and a Parquet reader begins at the end of a file.
  */
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import type { ObjectEntry } from './manifest.ts';
 
 /**
- * Rejects with `ObjectStoreError`: `missing` where there is no such object, `wrong-bytes` where it is not as long as is
- * named.
+ * Rejects with `ObjectStoreError`: `missing` if there is no such object, `wrong-bytes` if its length differs from the
+ * manifest.
  */
 export const assertWhole = async (
   store: Pick<ObjectStore, 'head'>,

@@ -1,4 +1,4 @@
-/** Rows of one table of a day, in the order of their receipt ids, as Parquet files of a bounded size. */
+/** Writes the rows of one table of a day, by ascending receipt id, as Parquet files of limited size. */
 import { createHash } from 'node:crypto';
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
@@ -14,34 +14,34 @@ import {
 } from './schema.ts';
 import { compressors, loadZstd } from './zstd.ts';
 
-/** A look-up reads one group: at most these rows and characters. */
+/** A look-up reads one group, so at most this number of rows and characters. */
 const ROWS_PER_GROUP = 2_048;
 const CHARS_PER_GROUP = 8_388_608;
-/** 8 to 20 MB of Receipts: what is in memory at once, whatever the day's size; fewer of large ones. */
+/** 8 to 20 MB of Receipts, which are in memory at once whatever the day's size; fewer if they are large. */
 const ROWS_PER_OBJECT = 65_536;
 const BYTES_PER_OBJECT = 33_554_432;
 const PAGE_BYTES = 1_048_576;
-/** Ids are not truncated in statistics. */
+/** Long enough that ids are not truncated in statistics. */
 const STATISTICS_BYTES = 64;
 
 export interface WrittenObject {
   readonly bytes: Uint8Array;
-  /** Without its name. */
+  /** The entry, without its name. */
   readonly entry: Omit<ObjectEntry, 'name'>;
 }
 
-/** All of them are of the rows alone, so the same rows are the same objects. */
+/** Sizes depend only on the rows, so the same rows give the same objects. */
 export interface Sizes {
   readonly rowsPerGroup: number;
-  /** Length of the text and bytes of a group's rows; a group has one row at least. */
+  /** Length of the text and bytes of a group's rows; a group has at least one row. */
   readonly charsPerGroup?: number;
-  /** Groups are not divided. */
+  /** Groups are not divided between objects. */
   readonly rowsPerObject: number;
-  /** An object is ended by the group that reaches this size. */
+  /** An object ends with the group that reaches this size. */
   readonly bytesPerObject?: number;
 }
 
-/** Throws RangeError for rows that are out of order. */
+/** Throws RangeError if rows are out of order. */
 export async function* writeTable<T extends TableName>(
   table: T,
   day: string,
@@ -95,8 +95,8 @@ const charsOf = (row: object): number => {
 type Rows = readonly { readonly receipt_id: string }[];
 
 /**
- * Ids are ASCII, so the order of UTF-16 is that of bytes. A Receipt is there once; what belongs to it may be there
- * several times.
+ * Ids are ASCII, so the order of UTF-16 is that of bytes. A receipt id occurs once among Receipts, and can occur
+ * several times in other tables.
  */
 const assertAscending = (table: TableName, rows: Rows, before: string): string => {
   let last = before;
@@ -131,12 +131,12 @@ class TableFile {
     });
   }
 
-  /** So far. */
+  /** Number of bytes written so far. */
   get bytes(): number {
     return this.#end;
   }
 
-  /** A group. */
+  /** Writes a row group. */
   write(rows: Rows): void {
     this.#parquet.write({
       columnData: this.#columns.map(([name]) => ({
@@ -144,7 +144,7 @@ class TableFile {
         data: rows.map((row) => (row as Readonly<Record<string, unknown>>)[name]),
         statistics: !UNSEARCHED.has(name),
         columnIndex: !UNSEARCHED.has(name),
-        // No two are the same: a dictionary of them is not tried.
+        // All values differ, so trying a dictionary would be useless.
         ...(name === LONG_TEXT ? { encoding: 'PLAIN' } : {}),
       })),
       ...{ rowGroupSize: rows.length, pageSize: PAGE_BYTES },
@@ -167,7 +167,7 @@ class TableFile {
     };
   }
 
-  /** What was written since the last piece. */
+  /** The bytes written since the last piece. */
   #piece(): { readonly bytes: number; readonly sha256: string } {
     const piece = this.#bytes.getBytes().subarray(this.#end);
     this.#end += piece.length;

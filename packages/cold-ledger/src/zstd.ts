@@ -1,21 +1,24 @@
-/** One zstd on every Node, so that the same rows are the same bytes and have the same name, whoever writes them. */
+/**
+ * The same zstd on every version of Node, so that the same rows give the same bytes and therefore the same name,
+ * whoever writes them.
+ */
 import zlib from 'node:zlib';
 import zstd from '@bokuweb/zstd-wasm';
 
-/** The lowest: it is the smallest here, since higher levels lose more on hashes than they find. */
+/** The lowest level gives the smallest result here: higher levels lose more on hashes than they gain. */
 const LEVEL = 1;
 
 /**
- * The library has one memory in a process, which each `init` replaces while calls may be under way: it is called once,
- * however often this module is loaded.
+ * The library has one memory in a process, which each `init` replaces while calls may be under way. So it is
+ * initialised once, even if this module is loaded several times.
  */
 const LOADED = Symbol.for('svc.zstd.loaded');
 const library = zstd as typeof zstd & { [LOADED]?: Promise<void> | undefined };
 
-/** To be awaited before any of the two is called. */
+/** Must be awaited before one of the two functions is called. */
 export const loadZstd = (): Promise<void> => {
   library[LOADED] ??= zstd.init().catch((error: unknown) => {
-    // A file that could not be opened may be there the next time.
+    // A file that could not be opened may exist at the next attempt.
     library[LOADED] = undefined;
     throw error;
   });
@@ -24,13 +27,13 @@ export const loadZstd = (): Promise<void> => {
 
 export const compressors = { ZSTD: (bytes: Uint8Array): Uint8Array => zstd.compress(bytes, LEVEL) };
 
-/** Node 22.15 and later. What is decompressed is the same, whoever does it. */
+/** Available from Node 22.15 on. Every implementation decompresses to the same bytes. */
 const native = (zlib as { zstdDecompressSync?: (bytes: Uint8Array, options: zlib.ZlibOptions) => Uint8Array })
   .zstdDecompressSync;
 
 /**
- * `length`: of the result. The buffer has one byte more, or Node would allocate a second one to look for the end.
- * Throws for what is not zstd, and, where Node decompresses, for what is longer.
+ * `length`: of the result. The buffer has one byte more, since Node would otherwise allocate a second one to detect the
+ * end. Throws for data that is not zstd and, where Node decompresses, for a result that is longer.
  */
 export const decompress = (bytes: Uint8Array, length: number): Uint8Array =>
   native?.(bytes, { chunkSize: Math.max(length + 1, 64), maxOutputLength: Math.max(length, 1) }) ??

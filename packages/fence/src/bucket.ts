@@ -1,5 +1,5 @@
 /**
- * Objects in a bucket of S3 or whatever speaks its protocol with conditional writes (`If-Match`, `If-None-Match` on
+ * Objects in a bucket of S3, or of storage with its protocol and conditional writes (`If-Match`, `If-None-Match` on
  * PutObject).
  */
 import {
@@ -18,14 +18,14 @@ export interface Bucket extends FenceStore {
 }
 
 const AT_ONCE = 10;
-/** Longer than anybody waits for an answer. A request that hangs is given up, so that it keeps no connection. */
+/** Longer than any caller waits for an answer. A request that hangs is given up, so that it keeps no connection. */
 const REQUEST_DEADLINE_MS = 10_000;
 
-/** Somebody else was first: the condition failed, or another conditional write of the object is under way. */
+/** Another writer was first: the condition failed, or another conditional write of the object is under way. */
 const LOST = new Set([409, 412]);
 
 export const openBucket = ({ bucket: Bucket, prefix }: BucketPlace, endpoint: string | null): Bucket => {
-  // A round that failed is followed by another: nothing is repeated below it.
+  // The client repeats no request, since the fence makes a new round after a failed one.
   const client = openS3(endpoint);
   const deadline = () => ({ abortSignal: AbortSignal.timeout(REQUEST_DEADLINE_MS) });
   return {

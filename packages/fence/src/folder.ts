@@ -1,13 +1,14 @@
 /**
- * Objects in a folder that all processes of a deployment see, on one machine or by a network file system with atomic links.
+ * Objects in a folder that all processes of a deployment share, on one machine or on a network file system with atomic
+ * links.
  *
- * An object is a folder, each state of it a file named by its number; the highest counts. The next state is written aside,
- * flushed, and linked under its number, which succeeds once: that is the comparison and the setting in one. The latest
- * states stay, so that their numbers stay taken. A writer that was delayed for so long that its number has become free again
- * finds more than `OVERTAKEN_BY` newer states, and fails.
+ * An object is a folder. Each of its states is a file that is named by its number, and the highest number is the
+ * present state. A new state is written to a draft, flushed, and linked under its number. The link succeeds only once,
+ * so it compares and sets in one step. The latest states are kept, so that their numbers stay taken. If a writer was
+ * delayed for so long that its number has become free again, it finds more than `OVERTAKEN_BY` newer states, and fails.
  *
- * A call into a mount that does not answer cannot be ended, and keeps one of the process's few threads for files and names of
- * hosts. So one call is made at a time for the head, and one for all other keys.
+ * A call into a mount that does not answer cannot be cancelled. It occupies one of the process's few threads for files
+ * and host names. So only one call at a time is made for the head, and one for all other keys.
  */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -18,14 +19,17 @@ import { type FenceObject, type FenceStore, HEAD_KEY, Semaphore, withinMs } from
 
 /** For the head, and for all other keys. */
 const AT_ONCE = 1;
-/** Number of states of an object that stay. */
+/** Number of states of an object that are kept. */
 const KEPT_STATES = 20;
-/** A successful write finds at most this many newer states when it looks; with more it has used a number that was free again. */
+/**
+ * A successful write finds at most this number of newer states; with more, it has used a number that had become free
+ * again.
+ */
 const OVERTAKEN_BY = 10;
 
-/** Longer than anybody waits for an answer. */
+/** Longer than any caller waits for an answer. */
 const CALL_DEADLINE_MS = 10_000;
-/** More than `AT_ONCE`: what its caller gave up waits on. */
+/** More than `AT_ONCE`, since calls that their caller has given up go on waiting. */
 const MAX_WAITING = 20;
 
 export interface FolderOptions {
@@ -34,8 +38,8 @@ export interface FolderOptions {
 }
 
 /**
- * Calls reject where they are not ended by their deadline. Until such a call does end, further ones that would wait for it
- * are refused at once.
+ * A call rejects if it has not ended by its deadline. Until it does end, further calls that would wait for it are
+ * refused at once.
  */
 export const openFolder = (root: string, options: FolderOptions = {}): FenceStore => {
   const { deadlineMs = CALL_DEADLINE_MS } = options;
@@ -52,7 +56,7 @@ export const openFolder = (root: string, options: FolderOptions = {}): FenceStor
 
 type InTurn = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** One call after another. One that is late keeps its turn until it ends. */
+/** Makes one call after another. A late call keeps its turn until it ends. */
 const createTurns = (deadlineMs: number): InTurn => {
   const gate = new Semaphore({
     ...{ atOnce: AT_ONCE, maxWaiting: MAX_WAITING },
@@ -76,14 +80,14 @@ const createTurns = (deadlineMs: number): InTurn => {
   };
 };
 
-/** All that wait listen to it. */
+/** All waiting calls listen to its signal. */
 const createLate = (): AbortController => {
   const late = new AbortController();
   setMaxListeners(MAX_WAITING, late.signal);
   return late;
 };
 
-/** Each takes one thread at a time. */
+/** Each call takes one thread at a time. */
 const callsBelow = (root: string): Omit<FenceStore, 'atOnce'> => {
   const find = async (key: string): Promise<FenceObject | null> => {
     const folder = join(root, key);
@@ -91,7 +95,7 @@ const callsBelow = (root: string): Omit<FenceStore, 'atOnce'> => {
       const latest = (await statesOf(folder)).at(-1);
       if (latest === undefined) return null;
       const text = await orNull(() => readFile(join(folder, String(latest)), 'utf8'));
-      // Otherwise it was replaced since.
+      // If the file is gone, the state was replaced meanwhile.
       if (text !== null) return { text, tag: String(latest) };
     }
   };
@@ -116,7 +120,7 @@ const callsBelow = (root: string): Omit<FenceStore, 'atOnce'> => {
   };
 };
 
-/** Ascending. */
+/** State numbers, ascending. */
 const statesOf = async (folder: string): Promise<readonly number[]> => {
   const names = (await orNull(() => readdir(folder))) ?? [];
   return names
@@ -125,7 +129,7 @@ const statesOf = async (folder: string): Promise<readonly number[]> => {
     .sort((a, b) => a - b);
 };
 
-/** False: somebody else has placed that state. When it answers true, the state survives a crash of the machine. */
+/** False: another writer has placed that state. True: the state survives a crash of the machine. */
 const place = async (folder: string, state: number, text: string): Promise<boolean> => {
   const draft = join(folder, `draft-${randomBytes(8).toString('hex')}`);
   try {

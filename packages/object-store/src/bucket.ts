@@ -1,7 +1,10 @@
 /**
- * Objects in a bucket of S3 or whatever speaks its protocol. An object is created with `If-None-Match: *`. A server that answers that it knows no such condition
- * is asked what is there, and written to without; what it then holds is read back. One that ignores the condition in
- * silence can be made to replace an object by the same bytes alone, since the name is their hash.
+ * Objects in a bucket of S3, or of storage with its protocol. An object is created with `If-None-Match: *`.
+ *
+ * - If the server answers that it does not support the condition, the driver asks whether the object exists, writes it
+ *   without the condition, and reads back what the server then has.
+ * - If the server ignores the condition silently, an object can be replaced only by the same bytes, since its name is
+ *   their hash.
  */
 import { addAbortSignal, type Readable } from 'node:stream';
 import {
@@ -27,17 +30,17 @@ const CONNECT_MS = 3_000;
 
 const NOT_FOUND = 404;
 const PRECONDITION_FAILED = 412;
-/** The range lies behind the end of the object. */
+/** The range lies after the end of the object. */
 const OUTSIDE = 416;
 const NOT_IMPLEMENTED = 501;
-/** Refusals that another attempt may not meet: a time-out, another write under way, too many requests. */
+/** Refusals that may not recur at another attempt: a time-out, another write under way, too many requests. */
 const PASSING = new Set([408, 409, 425, 429]);
 
 export const openBucket = (
   { bucket: Bucket, prefix }: BucketPlace,
   endpoint: string | null,
 ): Driver & { close(): void } => {
-  // Attempts are made, and bodies hashed, by whoever has this driver.
+  // The caller of this driver repeats requests and hashes bodies.
   const client = openS3(endpoint, { requestHandler: { connectionTimeout: CONNECT_MS } });
   const size = async (name: string, abortSignal: AbortSignal): Promise<number | null> => {
     const head = await unless([NOT_FOUND], () =>
@@ -101,7 +104,7 @@ export const openBucket = (
   };
 };
 
-/** The answer, or which of these statuses came instead of it. */
+/** The answer, or the one of these statuses that came instead of it. */
 const unless = async <T>(statuses: readonly number[], send: () => Promise<T>): Promise<T | number> => {
   try {
     return await refused(send);
@@ -112,7 +115,7 @@ const unless = async <T>(statuses: readonly number[], send: () => Promise<T>): P
   }
 };
 
-/** What the server will not do, however often it is asked, is final. */
+/** A permanent refusal of the server is final, so that the request is not repeated. */
 const refused = async <T>(send: () => Promise<T>): Promise<T> => {
   try {
     return await send();
@@ -123,7 +126,7 @@ const refused = async <T>(send: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** That there is no bucket is no answer about an object. */
+/** A missing bucket says nothing about an object. */
 const statusOf = (error: unknown): number | null => {
   if (!(error instanceof S3ServiceException)) return null;
   return error instanceof NoSuchBucket ? 400 : (error.$metadata.httpStatusCode ?? null);
@@ -132,7 +135,7 @@ const statusOf = (error: unknown): number | null => {
 const isOf = ({ offset, length }: ByteRange, contentRange = ''): boolean =>
   contentRange.startsWith(`bytes ${offset}-${offset + length - 1}/`);
 
-/** The body, and no more of it than was asked for. */
+/** The body, limited to the length that was requested. */
 const collect = async (
   { Body, ContentRange, ContentLength }: GetObjectCommandOutput,
   range: ByteRange | null,

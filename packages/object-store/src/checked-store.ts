@@ -1,7 +1,7 @@
 /**
- * The port, on whatever driver: names are checked, what is read is hashed and compared, each attempt has a deadline,
- * what failed is tried again, and no more is under way than a few calls at a time. A call that does not end in time
- * keeps its place until it does: what hangs in a mount cannot be ended, and another one beside it would hang too.
+ * The port, on any driver. Names are checked, data that is read is hashed and compared, each attempt has a deadline,
+ * failed attempts are repeated, and only a few calls run at a time. A call that does not end in time keeps its place
+ * until it ends: a call that hangs in a mount cannot be cancelled, and another one beside it would hang too.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -18,23 +18,26 @@ import { assertHashOf, isFolder, isObjectName, sha256Hex } from './names.ts';
 import type { Places } from './places.ts';
 
 export interface Patience {
-  /** Milliseconds of an attempt, before its bytes: each MiB takes a second more at most. */
+  /** Milliseconds of an attempt, without its bytes: each MiB adds a second. */
   readonly attemptMs: number;
-  /** Before the second attempt, doubled before each further one. */
+  /** Milliseconds before the second attempt, doubled before each further one. */
   readonly pauseMs: number;
 }
 
 const DEFAULT_PATIENCE: Patience = { attemptMs: 5_000, pauseMs: 100 };
 
 const MAX_WAITING = 1_000;
-/** For a place, in attempts. */
+/** How long to wait for a place, as a number of attempts. */
 const WAIT_ATTEMPTS = 4;
-/** Until a place is looked for again that another thread or store of the process may have freed. */
+/** Milliseconds between two looks for a free place; another thread or store of the process may have freed one. */
 const LOOK_MS = 2;
 const MAX_PAGE = 1_000;
 const MIB = 1024 * 1024;
 
-/** Makes a call until it succeeds, in its turn. `bytes`: how many may be transferred, by which the deadline is set. */
+/**
+ * Makes a call in its turn and repeats it until it succeeds. `bytes`: maximum number of transferred bytes, for the
+ * deadline.
+ */
 type Ask = <T>(
   what: string,
   bytes: number,
@@ -77,7 +80,9 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
   const head = (name: ObjectName, stop?: AbortSignal): Promise<number | null> =>
     ask(`asking for ${name}`, 0, (signal) => driver.size(name, signal), stop);
 
-  /** `most`: how many bytes may come, by which the deadline is set; `absent`: what it is if none do. */
+  /**
+   * `most`: maximum number of bytes that may come, for the deadline. `absent`: kind of the error if there is no object.
+   */
   const read = (
     name: ObjectName,
     range: ByteRange | null,
@@ -106,13 +111,13 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
   };
 
   /**
-   * Reads what was put. A store that knows no condition can say of an object that another writer replaces just then that it is
-   * not there, so that is asked again as wrong bytes are.
+   * Reads back what was stored. If a store without conditions is just replacing an object for another writer, it can
+   * report the object as missing; so this is tried again, as wrong bytes are.
    */
   const readBack = (name: ObjectName, length: number, stop?: AbortSignal) =>
     read(name, null, assertHashOf(name), length, stop, 'wrong-bytes');
 
-  /** False: what stands there is not what its name says, whoever has put it there. */
+  /** False: the stored object does not match its name, whoever has stored it. */
   const isThere = async (name: ObjectName, length: number, stop?: AbortSignal): Promise<boolean> => {
     const size = await head(name, stop);
     if (size !== null && size !== length) return false;
@@ -181,7 +186,7 @@ const failure = (kind: ObjectStoreErrorKind, message: string): ObjectStoreError 
 const overdue = (what: string, { count }: Places): ObjectStoreError =>
   failure('unavailable', `${what}: ${count} calls have not ended`);
 
-/** Rejects once all places are overdue, and with the reason of `given` once that is aborted. */
+/** Rejects when all places are overdue, and with the reason of `given` once that is aborted. */
 const takePlace = async (places: Places, what: string, given: AbortSignal): Promise<number> => {
   for (;;) {
     const place = places.take();
@@ -192,14 +197,17 @@ const takePlace = async (places: Places, what: string, given: AbortSignal): Prom
   }
 };
 
-/** What is told of an SDK's error. The error itself also holds the request with its credentials, and goes no further. */
+/**
+ * The part of an SDK's error that is passed on. The error itself contains the request with its credentials, and is
+ * dropped.
+ */
 const textOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
 
 const where = (range: ByteRange | null): string =>
   range === null ? '' : `, from ${range.offset} for ${range.length} bytes`;
 
-/** `left` gets what has not ended when it was given up. */
+/** `left` receives calls that had not ended when they were given up. */
 const attempt = async <T>(
   attempts: number,
   { attemptMs, pauseMs }: Patience,
@@ -231,7 +239,7 @@ const attempt = async <T>(
   }
 };
 
-/** A listing that leads nowhere, or out of the folder, is none. */
+/** Refuses a listing that makes no progress or leaves the folder. */
 const pageOf = (
   keys: readonly string[],
   isLast: boolean,
@@ -245,7 +253,7 @@ const pageOf = (
   );
   if (!isInOrder || keys.length > limit || (last === null && !isLast))
     throw failure('wrong-bytes', `the listing of ${folder} is none`);
-  // Whatever else somebody has put there is not ours.
+  // Other files in the folder are not objects of this store.
   return { names: keys.filter(isObjectName), next: isLast ? null : last };
 };
 

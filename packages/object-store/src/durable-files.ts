@@ -1,15 +1,15 @@
 /**
- * Files that survive a crash of the machine, in folders that processes of several users share: the service runs as its own
- * user, `svc-admin` often as root. Files are readable by their owner alone, so what root makes is given to the owner of the
- * folder that it is made in.
+ * Files that survive a crash of the machine, in folders that processes of several users share: the service runs as its
+ * own user, `svc-admin` often as root. Only its owner can read a file, so what root makes is given to the owner of the
+ * folder.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Writes a new file, given to the owner of the folder `ownedAs`; rejects with EEXIST where there is one. Its name survives a
- * crash once its folder is flushed.
+ * Writes a new file, given to the owner of the folder `ownedAs`; rejects with EEXIST if there is one. The file's name
+ * survives a crash once its folder is flushed.
  */
 export const writeFlushed = async (
   path: string,
@@ -35,18 +35,18 @@ export const flushFolder = async (folder: string): Promise<void> => {
   }
 };
 
-/** By what is open, and never by a name: the owner of the folder may put a link in its place meanwhile. */
+/** Uses the open file, never its name: the owner of the folder may put a link in its place meanwhile. */
 const giveToOwnerOf = async (folder: string, made: FileHandle): Promise<void> => {
   if (!isRoot()) return;
-  // One after the other: a call into a mount that hangs keeps one thread.
+  // One call after the other: a call into a mount that hangs occupies a thread.
   const { uid, gid } = await stat(folder);
   const own = await made.stat();
   if (own.uid !== uid || own.gid !== gid) await made.chown(uid, gid);
 };
 
 /**
- * Makes what is missing of a folder, for the owner of what is there. One after another: where a file system takes no
- * folders, as `/proc` does, a recursive `mkdir` of Node.js never ends.
+ * Makes the missing folders of a path, for the owner of the existing ones. One after another: if a file system does not
+ * allow folders, such as `/proc`, Node's recursive `mkdir` never ends.
  */
 export const makeFolders = async (path: string): Promise<void> => {
   const missing: string[] = [];
@@ -54,7 +54,7 @@ export const makeFolders = async (path: string): Promise<void> => {
     missing.unshift(folder);
   const [first] = missing;
   for (const made of missing) {
-    // Where it is there, another process was faster.
+    // If the folder exists, another process was faster.
     await unlessThere(() => mkdir(made, { mode: 0o700 }));
     if (first === undefined || !isRoot()) continue;
     const folder = await open(made, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -66,7 +66,7 @@ export const makeFolders = async (path: string): Promise<void> => {
   }
 };
 
-/** False where something is in that place. */
+/** False if something exists at that path. */
 export const unlessThere = async (making: () => Promise<unknown>): Promise<boolean> => {
   try {
     await making();
@@ -77,7 +77,7 @@ export const unlessThere = async (making: () => Promise<unknown>): Promise<boole
   }
 };
 
-/** Null where there is no such file or folder. */
+/** Null if there is no such file or folder. */
 export const orNull = async <T>(reading: () => Promise<T>): Promise<T | null> => {
   try {
     return await reading();
@@ -89,5 +89,5 @@ export const orNull = async <T>(reading: () => Promise<T>): Promise<T | null> =>
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** Windows has no such owners. */
+/** Windows does not have such owners. */
 const isRoot = (): boolean => process.getuid?.() === 0;

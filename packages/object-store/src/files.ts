@@ -1,6 +1,6 @@
 /**
- * Objects as files below a folder, on one machine or by a network file system with atomic links. An object is written aside,
- * flushed, and linked under its name, which succeeds once; then the folders on the way are flushed.
+ * Objects as files below a folder, on one machine or on a network file system with atomic links. An object is written
+ * to a draft, flushed, and linked under its name, which succeeds only once. Then the folders of its path are flushed.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -12,35 +12,35 @@ import { flushFolder, makeFolders, orNull, unlessThere, writeFlushed } from './d
 import { isFolder, isObjectName } from './names.ts';
 import { Places } from './places.ts';
 
-/** No folder of objects is called so. */
+/** No folder of objects has this name. */
 const DRAFTS = '.drafts';
 const GONE = 'the folder of the objects is not there: is it mounted?';
 /**
- * Places shared by all stores of this process. A call takes one of the four threads that a process has for its files,
- * for names of hosts and more, and a mount that does not answer keeps it. Another thread that opens a store is given
- * the memory of these.
+ * Places shared by all stores of this process. A call occupies one of the four threads that a process has for files,
+ * host names and more, and a mount that does not answer keeps the thread. Another thread that opens a store gets the
+ * memory of these places.
  */
 export const FILE_PLACES = Places.of(2);
-/** Longer than anybody writes: what is older was left by a process that died. */
+/** Longer than any write takes: an older draft was left by a process that died. */
 const DRAFT_LIFE_MS = 3_600_000;
 
 export interface FolderOptions {
-  /** A folder that is not there yet is made; otherwise every call rejects until it is there. */
+  /** True: a missing folder is made. False: every call rejects until the folder exists. */
   readonly mayMake?: boolean;
   /**
-   * It is only read, and may be a copy of the objects, or new: what the store keeps beside them is not asked for. Makes
-   * nothing.
+   * True: the folder is only read, and may be a copy of the objects, or new. So the files that the store keeps beside
+   * the objects are not required, and nothing is made.
    */
   readonly isCopy?: boolean;
-  /** Those of the process unless given. */
+  /** Default: those of the process. */
   readonly places?: Places;
 }
 
-/** Where it may not make the folder, nothing is asked of that before the first call, which may hang. */
+/** If the folder may not be made, it is not accessed before the first call, since the access may hang. */
 export const openFiles = async (root: string, options: FolderOptions = {}): Promise<Driver> => {
   const { isCopy = false, mayMake = !isCopy, places = FILE_PLACES } = options;
   let found: Calls | null = null;
-  /** Nothing below a folder that is not there yet is found, and the next call looks for it again. */
+  /** While the folder is missing, nothing below it is found, and the next call looks for the folder again. */
   const find = async (): Promise<Calls> => {
     const home = await orNull(() => realpath(root));
     if (home === null) return callsBelow(resolve(root), isCopy);
@@ -67,15 +67,15 @@ type Calls = Omit<Driver, 'attempts' | 'places'>;
 
 const callsBelow = (home: string, isCopy: boolean): Calls => {
   let isTidied = false;
-  /** Below a mount point that has nothing mounted there are no drafts. */
+  /** If the folder is a mount point without a mount, the drafts are missing. */
   const assertThere = () => assertFolder(isCopy ? home : join(home, DRAFTS));
-  /** What `reading` finds; null where the folder is there and lacks it. */
+  /** The result of `reading`; null if the folder exists and does not contain it. */
   const unlessGone = async <T>(reading: () => Promise<T | null>): Promise<T | null> => {
     const found = await reading();
     if (found === null) await assertThere();
     return found;
   };
-  /** Runs `place` once the bytes are written aside and flushed, and flushes the folder that it puts them into. */
+  /** Writes and flushes the draft, runs `place`, and flushes the folder that `place` has put it into. */
   const write = async <T>(
     name: string,
     bytes: Uint8Array,
@@ -85,13 +85,13 @@ const callsBelow = (home: string, isCopy: boolean): Calls => {
     const path = join(home, name);
     const draft = join(home, DRAFTS, randomBytes(16).toString('hex'));
     try {
-      // First: where the folder is not mounted any more nothing is made in its place. The draft becomes an object of `home`,
-      // whoever has made `.drafts`.
+      // The draft comes first: if the folder is no longer mounted, no other folder is made in its place. The draft
+      // becomes an object of `home`, so it belongs to that folder's owner, whoever has made `.drafts`.
       await writeFlushed(draft, bytes, home).catch(async (error: unknown) => {
         await assertThere();
         throw error;
       });
-      // Drafts that cannot be removed keep nothing from being written.
+      // Drafts that cannot be removed do not prevent writing.
       if (!isTidied) await removeOldDrafts(join(home, DRAFTS)).catch(() => {});
       isTidied = true;
       await makeFoldersBelow(home, dirname(name));
@@ -99,7 +99,7 @@ const callsBelow = (home: string, isCopy: boolean): Calls => {
       return await place(draft, path);
     } finally {
       await rm(draft, { force: true });
-      // Also where another process was first, which may not have come to it.
+      // Flushed even if another process was first, since that process may not have flushed it.
       await orNull(() => flushFolder(dirname(path)));
     }
   };
@@ -132,18 +132,18 @@ const callsBelow = (home: string, isCopy: boolean): Calls => {
       await orNull(() => assertReal(dirname(join(home, name))));
       const path = join(home, name);
       await rm(path, { force: true });
-      // Nobody looks again for what was deleted, should it come back when power is lost.
+      // Without the flush a deleted object could come back after a power failure, and nothing would look for it again.
       await orNull(() => flushFolder(dirname(path)));
     },
   };
 };
 
-/** That nothing is below a folder that is gone is no answer about an object. */
+/** If the folder is missing, that says nothing about an object in it. */
 const assertFolder = async (path: string): Promise<void> => {
   if ((await orNull(() => stat(path))) === null) throw new ObjectStoreError('unavailable', GONE);
 };
 
-/** Makes what is missing of a folder, and flushes each one that has got another. */
+/** Makes the missing folders of a path, and flushes each folder that has got a new one. */
 const makeFoldersBelow = async (home: string, folder: string): Promise<void> => {
   let path = home;
   for (const segment of folder.split('/')) {
@@ -188,7 +188,7 @@ const readUpTo = async (file: FileHandle, { offset, length }: ByteRange, signal:
   return bytes.subarray(0, done);
 };
 
-/** Objects in the order of their names, as S3 lists them: a folder stands where its name with a `/` behind it does. */
+/** Objects in the order of their names, as S3 lists them: a folder is sorted by its name with a `/` at the end. */
 async function* keysBelow(home: string, folder: string, after: string | null): AsyncGenerator<string> {
   const entries = (await orNull(() => readdir(join(home, folder), { withFileTypes: true }))) ?? [];
   const keys = entries.map((entry) => `${folder}/${entry.name}${entry.isDirectory() ? '/' : ''}`).sort();
@@ -196,7 +196,7 @@ async function* keysBelow(home: string, folder: string, after: string | null): A
     const isBehind = after === null || key > after;
     if (isObjectName(key) && isBehind) yield key;
     const below = key.slice(0, -1);
-    // What stands before `after` ends before it, unless `after` lies below it.
+    // All names in a folder that sorts before `after` sort before it too, unless `after` lies in this folder.
     if (key.endsWith('/') && isFolder(below) && (isBehind || after.startsWith(key)))
       yield* keysBelow(home, below, after);
   }

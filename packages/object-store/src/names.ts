@@ -1,4 +1,6 @@
-/** What objects are called: `<folder>/<SHA-256>.<extension>`. No name leads out of a folder, and none has two spellings. */
+/**
+ * Names of objects: `<folder>/<SHA-256>.<extension>`. No name leads out of a folder, and each has only one spelling.
+ */
 import { createHash } from 'node:crypto';
 import { type ObjectName, ObjectStoreError } from '@svc/service';
 
@@ -18,7 +20,7 @@ export const isObjectName = (name: string): boolean => hashOf(name) !== null;
 
 export const isFolder = (folder: string): boolean => FOLDER.test(folder);
 
-/** What the bytes under a name must hash to. */
+/** The hash that the bytes under a name must have. */
 export const assertHashOf = (name: ObjectName): string => {
   const hash = hashOf(name);
   if (hash === null)

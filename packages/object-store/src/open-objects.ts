@@ -12,17 +12,17 @@ export interface OpenedObjects {
 
 interface OpenOptions extends Omit<FolderOptions, 'places'> {
   readonly patience?: Patience;
-  /** On another thread than the first of the process: `filePlaces` of that. */
+  /** Given on another thread than the main thread: the `filePlaces` of the main thread. */
   readonly places?: SharedArrayBuffer;
 }
 
 /**
- * Where calls into folders are counted, for a thread that has a store of its own: at most two of the process are under
- * way.
+ * Memory in which calls into folders are counted, for a thread that has its own store: at most two calls of the process
+ * run at a time.
  */
 export const filePlaces = (): SharedArrayBuffer => FILE_PLACES.memory;
 
-/** Frees what a thread kept that has ended. */
+/** Frees the places of a thread that has ended. */
 export const freeFilePlacesOf = (thread: number): void => FILE_PLACES.freeAllOf(thread);
 
 /** `file:///folder`, or `s3://bucket/prefix` at `endpoint` (null: Amazon's). The SDK is loaded only where it is needed. */
@@ -45,8 +45,8 @@ export const openObjects = async (
 const MAKING_MS = 10_000;
 
 /**
- * What makes the place where it is a folder that is not there yet. Rejects after ten seconds. No second call is made while
- * one hangs in a mount, which keeps a thread of the process.
+ * Returns the function that makes the place if it is a folder that does not exist yet. Rejects after ten seconds. While
+ * one call hangs in a mount and keeps a thread of the process, no second one is made.
  */
 export const placeMaker = (place: string, endpoint: string | null): (() => Promise<void>) => {
   let making: Promise<void> | null = null;
@@ -69,8 +69,8 @@ export const placeMaker = (place: string, endpoint: string | null): (() => Promi
 };
 
 /**
- * Rejects where the store does not answer. A listing is asked for: of an object alone S3 says the same whether that is
- * not there or its bucket is not.
+ * Rejects if the store does not answer. It asks for a listing: for a single object, S3 gives the same answer if the
+ * object is missing and if its bucket is missing.
  */
 export const assertAnswers = async (
   objects: Pick<ObjectStore, 'list'>,

@@ -1,4 +1,4 @@
-/** `file:///folder` or `s3://bucket/prefix`, as `SVC_FENCE` and the variables of cold days have it. */
+/** Parses `file:///folder` or `s3://bucket/prefix`, the form of `SVC_FENCE` and of the variables of cold days. */
 import { fileURLToPath } from 'node:url';
 
 export interface BucketPlace {

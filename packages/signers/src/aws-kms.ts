@@ -1,7 +1,7 @@
 /**
- * A key of AWS KMS: `Sign` with `ED25519_SHA_512` over the message itself, which is Ed25519 as RFC 8032 has it. The other
- * algorithm of such keys, Ed25519ph over a digest, would take longer messages and gives signatures that no verifier of the
- * service's records accepts. Credentials are found as the SDK finds them: environment, web identity, container, instance.
+ * A key of AWS KMS: `Sign` with `ED25519_SHA_512` over the message itself, which is Ed25519 by RFC 8032. The other
+ * algorithm of such keys, Ed25519ph over a digest, would accept longer messages, but no verifier of the service's
+ * records accepts its signatures. The SDK finds the credentials: environment, web identity, container, instance.
  */
 import { createPublicKey } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,16 +12,16 @@ import { BusyError, type Driver } from './driver.ts';
 import type { KmsUri } from './key-uri.ts';
 import type { MadeKey } from './sources.ts';
 
-/** Size of a `Message` with `MessageType` `RAW`. */
+/** Maximum size of a `Message` with `MessageType` `RAW`. */
 export const KMS_MAX_BYTES = 4_096;
 const DEADLINE_MS = 1_000;
-/** A request that hangs leaves time for another. */
+/** Milliseconds of a request: a request that hangs leaves time for another. */
 const REQUEST_MS = 400;
 const FIRST_WAIT_MS = 50;
 const ATTEMPTS = 3;
 const AT_ONCE = 64;
 const MAX_WAITING = 1_000;
-/** For commands that make keys. */
+/** Milliseconds for commands that make keys. */
 const COMMAND_MS = 10_000;
 
 const BUSY = new Set(['ThrottlingException', 'LimitExceededException', 'TooManyRequestsException']);
@@ -31,7 +31,7 @@ export const openKms = async (uri: KmsUri): Promise<Driver> => {
   const { KMSClient, SignCommand } = await import('@aws-sdk/client-kms');
   const client = new KMSClient({
     region: uri.region,
-    // Repeated here, where it is known how much time is left.
+    // Repeated here, where the remaining time is known.
     maxAttempts: 1,
     requestHandler: {
       requestTimeout: REQUEST_MS,
@@ -82,7 +82,7 @@ export const makeKmsKey = async (uri: KmsUri, name: string): Promise<MadeKey> =>
   }
 };
 
-/** Repeats what may go better the next time, as long as there is time for another request. */
+/** Repeats calls that failed temporarily, while there is time for another request. */
 const signAgain = async (sign: () => Promise<Uint8Array>, signal: AbortSignal): Promise<Uint8Array> => {
   const untilMs = performance.now() + DEADLINE_MS;
   for (let attempt = 1; ; attempt++) {
@@ -97,7 +97,7 @@ const signAgain = async (sign: () => Promise<Uint8Array>, signal: AbortSignal): 
   }
 };
 
-/** Throttled, failed inside, or not answered at all. */
+/** Throttled, failed inside the service, or not answered at all. */
 const isTransient = (error: unknown): boolean => {
   const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
   return BUSY.has(name ?? '') || ($metadata?.httpStatusCode ?? 500) >= 500;

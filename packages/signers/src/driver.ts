@@ -1,18 +1,21 @@
-/** What stands behind a signer that is not in this process. */
+/** The interface to a private key outside this process. */
 
 export interface Driver {
-  /** For people: which token or key. */
+  /** Name of the token or key, for people. */
   readonly name: string;
-  /** No longer message can be signed; null: any can. */
+  /** Maximum length of a message; null: no limit. */
   readonly maxBytes: number | null;
-  /** How long a signature may take, with waiting and repeating. */
+  /** Milliseconds that a signature may take, including waiting and repetitions. */
   readonly deadlineMs: number;
-  /** One signature over exactly these bytes. Rejects with the driver's error; begins nothing more once `signal` is aborted. */
+  /**
+   * One signature over exactly these bytes. Rejects with the driver's error; begins no further call once `signal` is
+   * aborted.
+   */
   sign(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
-/** Too much was asked at once; the key is there. */
+/** Too many signatures were requested at once; the key itself is available. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 }

@@ -1,6 +1,7 @@
 /**
- * What checks and makes Ed25519 signatures in this process: libsodium where its binary loads, node:crypto otherwise. Both accept
- * the same: the rules of protocol §1 are checked before either is asked (decision 63).
+ * Makes and checks Ed25519 signatures in this process: with libsodium if its binary can be loaded, otherwise with
+ * node:crypto. Both accept the same signatures, because the rules of protocol §1 are checked before either is called
+ * (decision 63).
  */
 import type { KeyObject } from 'node:crypto';
 import type { CryptoPort } from '@svc/protocol';
@@ -10,11 +11,11 @@ import type { Sodium } from 'sodium-native';
 
 export interface Ed25519 {
   readonly name: 'sodium' | 'node';
-  /** Why libsodium is not at work; null where it is. */
+  /** Why libsodium is not used; null if it is used. */
   readonly without: string | null;
   readonly crypto: CryptoPort;
   readonly signWith: SignWith;
-  /** Zeroes the private keys that it holds. Nothing is signed with them from then on. */
+  /** Zeroes the private keys that it holds. They cannot sign any more. */
   close(): void;
 }
 
@@ -26,7 +27,7 @@ export const nodeEd25519 = (without = 'not asked for'): Ed25519 => ({
   close: () => {},
 });
 
-/** Never rejects: what is wrong with libsodium is the reason to go without. */
+/** Never rejects: a fault of libsodium becomes the reason for not using it. */
 export const openEd25519 = async (choice: 'auto' | 'node', load = loadSodium): Promise<Ed25519> => {
   if (choice === 'node') return nodeEd25519('SVC_ED25519=node');
   try {
@@ -38,7 +39,9 @@ export const openEd25519 = async (choice: 'auto' | 'node', load = loadSodium): P
 
 const loadSodium = async (): Promise<Sodium> => (await import('sodium-native')).default;
 
-/** Throws where the library admits other keys, or checks another equation: libraries and their versions differ on both. */
+/**
+ * Throws if the library accepts other keys, or checks another equation: libraries and their versions differ in both.
+ */
 const sodiumEd25519 = (sodium: Sodium): Ed25519 => {
   const crypto = nativeCryptoBy({
     isPrimeOrder: (publicKey) => sodium.crypto_core_ed25519_is_valid_point(publicKey),
@@ -56,8 +59,9 @@ const sodiumEd25519 = (sodium: Sodium): Ed25519 => {
 const bytes = (base64url: string): Uint8Array => new Uint8Array(Buffer.from(base64url, 'base64url'));
 
 /**
- * `mixedKey` is `key` plus the point of order 2, which libsodium before 1.0.21 takes for a point of prime order (CVE-2025-69277).
- * Both signatures satisfy the equation with cofactor; `torsion`, whose R has a part of small order, not the one without.
+ * Test values. `mixedKey` is `key` plus the point of order 2, which libsodium before 1.0.21 takes for a point of prime
+ * order (CVE-2025-69277). Both signatures satisfy the equation with cofactor. `torsion`, whose R has a part of small
+ * order, does not satisfy the equation without cofactor.
  */
 const KNOWN = {
   key: 'I4P0kpNZjP8c5SpRiegGc_gHJRB1f9b8U8muaTbc_WM',
@@ -70,11 +74,11 @@ const KNOWN = {
 const SECRET_BYTES = 64;
 const SEED_BYTES = 32;
 
-/** Private keys in guarded memory, each once however often its file is read. */
+/** Private keys in guarded memory; each key is stored once, even if its file is read several times. */
 const guardedKeys = (sodium: Sodium): Pick<Ed25519, 'signWith' | 'close'> => {
   const secrets = new Map<string, Buffer>();
   const hold = (privateKey: KeyObject): string => {
-    // Seed last: the form of RFC 8410 that OpenSSL writes.
+    // The seed is last in the form of RFC 8410 that OpenSSL writes.
     const der = privateKey.export({ type: 'pkcs8', format: 'der' });
     const publicKey = Buffer.alloc(SEED_BYTES);
     const secret = sodium.sodium_malloc(SECRET_BYTES);
@@ -108,7 +112,7 @@ const guardedKeys = (sodium: Sodium): Pick<Ed25519, 'signWith' | 'close'> => {
   return { signWith, close };
 };
 
-/** Zeroed now; when the memory itself is given back is up to the garbage collector. */
+/** Zeroes the memory now; the garbage collector frees it later. */
 const release = (sodium: Sodium, secret: Buffer): void => {
   sodium.sodium_memzero(secret);
   sodium.sodium_free(secret);

@@ -8,7 +8,7 @@ import { checkPassphrase, decryptPrivateKey, encryptPrivateKey, findPrivateKey }
 import type { FileUri } from './key-uri.ts';
 import type { KeySources, MadeKey } from './sources.ts';
 
-/** Throws `KeySetError` unless what it signs verifies under `key`. */
+/** Throws `KeySetError` unless its signatures verify under `key`. */
 export const openFile = (
   uri: FileUri,
   key: PublishedKey,
@@ -19,7 +19,10 @@ export const openFile = (
   return signerOf(signWith(readPrivateKey(path, sources)), key, `${path}: its key is not the one of x`);
 };
 
-/** A new key in `<name>.pem` beside the key set; the one that is there already, from an attempt that was cut off. */
+/**
+ * Makes a new key in `<name>.pem` beside the key set, or returns the one that an attempt which was cut off has left
+ * there.
+ */
 export const makeFile = (name: string, sources: KeySources): MadeKey => {
   const path = join(sources.folder, fileOf(name));
   const privateKey = existsSync(path)
@@ -28,7 +31,7 @@ export const makeFile = (name: string, sources: KeySources): MadeKey => {
   return writePrivateKey(privateKey, name, sources);
 };
 
-/** The same of a key that there is already, as in a plain key set. */
+/** The same for an existing key, for example from a plain key set. */
 export const writePrivateKey = (privateKey: KeyObject, name: string, sources: KeySources): MadeKey => {
   const path = join(sources.folder, fileOf(name));
   const made = { uri: `file:${fileOf(name)}`, publicKey: publicPartOf(privateKey) };
@@ -41,7 +44,7 @@ export const writePrivateKey = (privateKey: KeyObject, name: string, sources: Ke
 
 const fileOf = (name: string): string => `${name}.pem`;
 
-/** The file once more, under another passphrase; null where it has that one already. Throws `KeySetError`. */
+/** The file encrypted with another passphrase; null if it has that passphrase already. Throws `KeySetError`. */
 export const reEncrypt = (uri: FileUri, sources: KeySources, newPassphrasePath: string): string | null => {
   const passphrase = checkPassphrase(sources.readSecret(newPassphrasePath), newPassphrasePath);
   const path = pathOf(uri, sources);

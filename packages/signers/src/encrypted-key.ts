@@ -1,19 +1,19 @@
 /**
- * A private key encrypted at rest: PKCS#8 (RFC 5958) as PEM, which OpenSSL and the tools of tokens read. What is written
- * here is PBES2 (RFC 8018) with AES-256-CBC; what others wrote with scrypt or more rounds is read too. CBC protects no
- * integrity: whoever opens a key holds it against the published one.
+ * A private key encrypted at rest: PKCS#8 (RFC 5958) as PEM, which OpenSSL and the tools of tokens can read. This
+ * module writes PBES2 (RFC 8018) with AES-256-CBC; it also reads files of other programs with scrypt or more rounds.
+ * CBC does not protect integrity, so the code that opens a key compares it with the published one.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { KeySetError } from '@svc/service';
 
 /**
- * Node's PBES2 stretches a passphrase with 2,048 rounds, which is little for one that a person made up and nothing that
- * matters for a random one: of this length it has more than 128 bits in base64 and in hexadecimal.
+ * Node's PBES2 stretches a passphrase with only 2,048 rounds. That is too little for a passphrase that a person made
+ * up, and irrelevant for a random one: at this length, base64 and hexadecimal contain at least 128 bits.
  */
 const MIN_PASSPHRASE_CHARS = 32;
 const MAX_PASSPHRASE_BYTES = 1024;
 
-/** Throws `KeySetError`; `source` says where it came from. */
+/** Throws `KeySetError`; `source` names the origin of the text in it. */
 export const checkPassphrase = (text: string, source: string): Buffer => {
   const passphrase = Buffer.from(text.replace(/\r?\n$/, ''), 'utf8');
   if (passphrase.length < MIN_PASSPHRASE_CHARS || passphrase.length > MAX_PASSPHRASE_BYTES)
@@ -44,7 +44,10 @@ export const decryptPrivateKey = (pem: string, passphrase: Buffer): KeyObject =>
   return key;
 };
 
-/** Null under another passphrase: OpenSSL's errors differ by version and by what that made of the last block. */
+/**
+ * Null if it has another passphrase. OpenSSL's errors are of no help here: they depend on its version, and on the bytes
+ * that the wrong passphrase makes of the last block.
+ */
 export const findPrivateKey = (pem: string, passphrase: Buffer): KeyObject | null => {
   try {
     return createPrivateKey({ key: pem, format: 'pem', passphrase });

@@ -1,9 +1,10 @@
 /**
- * Where a private key is, as a URI in a key set's `private_key`. No secret is ever part of it.
+ * The place of a private key, as a URI in a key set's `private_key`. The URI never contains a secret.
  *
  * - `file:receipt-2.pem`: an encrypted PKCS#8 file (RFC 5958), its path relative to the key set's folder or absolute;
  * - `pkcs11:token=svc;object=receipt-2?module-path=/usr/lib/…/module.so`: a key in a token (RFC 7512);
- * - `aws-kms:arn:aws:kms:eu-central-1:123456789012:key/…`: a key of AWS KMS, by its ARN, which stays while aliases move.
+ * - `aws-kms:arn:aws:kms:eu-central-1:123456789012:key/…`: a key of AWS KMS, by its ARN, which stays the same when
+ *   aliases change.
  */
 import { KeySetError } from '@svc/service';
 
@@ -14,20 +15,20 @@ export interface FileUri {
 
 export interface TokenUri {
   readonly kind: 'pkcs11';
-  /** The token's label, or its serial number where that is given. */
+  /** Label of the token, and its serial number; null: not given. At least one of the two is given. */
   readonly token: string | null;
   readonly serial: string | null;
   /** The key's label (CKA_LABEL), its id (CKA_ID), or both. */
   readonly object: string | null;
   readonly id: Buffer | null;
   readonly modulePath: string;
-  /** The file that has the PIN; null: SVC_PKCS11_PIN_FILE. */
+  /** The file with the PIN; null: SVC_PKCS11_PIN_FILE. */
   readonly pinPath: string | null;
 }
 
 export interface KmsUri {
   readonly kind: 'aws-kms';
-  /** Null where only a region is named, in which a key is to be made. */
+  /** Null if the URI names only a region, in which a key is to be made. */
   readonly arn: string | null;
   readonly region: string;
 }
@@ -63,7 +64,7 @@ const parseKms = (rest: string): KmsUri => {
   );
 };
 
-/** RFC 7512 §2.3. Attributes that are not read here are refused, since they might have told keys apart. */
+/** RFC 7512 §2.3. Unsupported attributes are refused, since ignoring them could select another key. */
 const parseToken = (rest: string): TokenUri => {
   const [path = '', query = ''] = rest.split('?', 2);
   const of = attributesOf(path, ';', ['token', 'serial', 'object', 'id', 'type']);

@@ -1,6 +1,6 @@
 /**
- * Opens private keys where their URIs say, and makes new ones there. One of a process: what it has opened, it shares
- * and closes.
+ * Opens private keys at the places of their URIs, and makes new ones there. A process has one instance, which shares
+ * what it has opened and closes it.
  */
 import { KeySetError, type PublishedKey, type ServiceSigner } from '@svc/service';
 import { KMS_MAX_BYTES, makeKmsKey, openKms } from './aws-kms.ts';
@@ -13,7 +13,10 @@ import { type WatchedSigner, watchSigner } from './watched-signer.ts';
 
 type RemoteUri = Exclude<KeyUri, { readonly kind: 'file' }>;
 
-/** How long after its start a process looks again for a token that was not there. A later key is read again a second after it failed. */
+/**
+ * Milliseconds after its start in which a process looks again for a missing token. After that, a key that failed is
+ * read again a second later.
+ */
 const STARTS_WITHIN_MS = 20_000;
 
 export class Signers {
@@ -21,10 +24,12 @@ export class Signers {
   private readonly tokens = { calls: tokenCallsOf(process.env), refused: new RefusedPins() };
   private readonly startedAtMs = performance.now();
 
-  /** `ed25519`: what signs with keys that are in this process. */
+  /** `ed25519`: signs with keys that are in this process. */
   constructor(readonly ed25519: Ed25519 = nodeEd25519()) {}
 
-  /** Rejects with `KeySetError` unless what it signs verifies under `key`. One that is open already is given again. */
+  /**
+   * Rejects with `KeySetError` unless its signatures verify under `key`. Returns the same signer if it is open already.
+   */
   async open(uri: string, key: PublishedKey, sources: KeySources): Promise<ServiceSigner> {
     const at = parseKeyUri(uri);
     if (at.kind === 'file') return openFile(at, key, sources, this.ed25519.signWith);
@@ -37,8 +42,8 @@ export class Signers {
   }
 
   /**
-   * A key called `name` where the URI says, made there unless the URI names one that exists. `isLikeThat`: the URI is that of
-   * another key, and the new one goes to the same place.
+   * Makes a key called `name` in the place of the URI, unless the URI names one that exists. `isLikeThat`: the URI is
+   * that of another key, and the new key is made in the same place.
    */
   async make(
     uri: string,
@@ -58,7 +63,7 @@ export class Signers {
     throw new KeySetError('a new key is made in file:, pkcs11: or aws-kms:');
   }
 
-  /** One that stays open goes on asking its key for a signature now and then, although nobody signs with it. */
+  /** Closes unused signers: an open signer goes on requesting test signatures from its key. */
   async closeAllBut(used: readonly ServiceSigner[]): Promise<void> {
     for (const [name, opening] of [...this.opened]) {
       const signer = await opening.catch(() => null);
@@ -84,7 +89,7 @@ export class Signers {
   }
 }
 
-/** What a signer could not sign is refused before it is relied on (decision 51). */
+/** Refuses a key for records that its signer could not sign (decision 51). */
 const refuseUnfit = ({ kind }: RemoteUri, kid: string): void => {
   if (/#key-[0-9]+$/.test(kid))
     throw new KeySetError(
@@ -108,7 +113,7 @@ const makeInToken = async (uri: string, at: TokenUri, name: string, deps: TokenD
   }
 };
 
-/** The URI with another object in it, and no id. */
+/** The URI with another object, and without an id. */
 const renamed = (uri: string, name: string): string => {
   const [path = '', query = ''] = uri.split('?', 2);
   const kept = path.split(';').filter((part) => !/^(?:pkcs11:)?(?:object|id)=/.test(part));

@@ -1,4 +1,7 @@
-/** What is used of it. Buffers of `sodium_malloc` lie between guard pages, are kept out of swap, and are zeroed when freed. */
+/**
+ * The part of the library that is used here. Buffers of `sodium_malloc` lie between guard pages, are kept out of swap,
+ * and are zeroed when freed.
+ */
 declare module 'sodium-native' {
   export interface Sodium {
     crypto_core_ed25519_is_valid_point(point: Uint8Array): boolean;

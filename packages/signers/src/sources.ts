@@ -1,21 +1,21 @@
-/** What drivers are given, and what they give. */
+/** The input and the results of drivers. */
 import { KeySetError } from '@svc/service';
 
 export interface KeySources {
-  /** Where relative paths begin: the folder of the key set. */
+  /** Base of relative paths: the folder of the key set. */
   readonly folder: string;
-  /** The file that has the passphrase of encrypted key files; null: none is configured. */
+  /** The file with the passphrase of encrypted key files; null: none is configured. */
   readonly passphrasePath: string | null;
-  /** The file that has the PIN of tokens whose URI names none; null: none is configured. */
+  /** The file with the PIN of tokens whose URI names none; null: none is configured. */
   readonly pinPath: string | null;
-  /** Throws `KeySetError`, with the path, where it cannot be read or others may read it. */
+  /** Throws `KeySetError` with the path if the file cannot be read, or if others may read it. */
   readonly readSecret: (path: string) => string;
-  /** Writes a file that is not there yet, for its owner alone. Throws `KeySetError`. */
+  /** Writes a file that does not exist yet, readable by its owner alone. Throws `KeySetError`. */
   readonly writeSecret: (path: string, text: string) => void;
 }
 
 export interface MadeKey {
-  /** For `private_key`. */
+  /** Value of `private_key`. */
   readonly uri: string;
   readonly publicKey: Uint8Array;
 }

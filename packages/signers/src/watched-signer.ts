@@ -1,9 +1,9 @@
 /**
- * A signer outside of this process, held to what the service needs of it: each signature comes in time and verifies under the
- * published key, or an error does; and what has become of it is known without asking.
+ * A signer outside this process, with the guarantees that the service needs: each request gives a signature in time
+ * that verifies under the published key, or an error, and the state of the signer is known without asking it.
  *
- * Each signature is verified before it is used, since a fault outside (a key exchanged at its place, answers mixed up) would
- * otherwise be published.
+ * Each signature is verified before it is used. Otherwise an outside fault (a key that was exchanged, answers that were
+ * mixed up) would be published.
  */
 import { nativeCrypto } from '@svc/protocol/native';
 import {
@@ -17,14 +17,14 @@ import {
 } from '@svc/service';
 import { BusyError, type Driver } from './driver.ts';
 
-/** The first signature loads libraries, finds credentials and opens sessions. */
+/** Time limit of the first signature, for which libraries are loaded, credentials found and sessions opened. */
 const START_MS = 10_000;
 const LOOK_EVERY_MS = 1_000;
-/** Without a signature for so long, one is made to see whether it still can be. */
+/** After this time without a signature, one is made as a test. */
 const IDLE_MS = 10_000;
 /**
- * Number of failures in a row, with nothing signed for as long as a signature may take, that mean the signer is away.
- * One alone may be due to its request.
+ * Number of failures in a row, with nothing signed for as long as a signature may take, after which the signer counts
+ * as unavailable. A single failure may be due to its request.
  */
 const FAILURES = 3;
 
@@ -32,7 +32,7 @@ export interface WatchedSigner extends ServiceSigner {
   close(): Promise<void>;
 }
 
-/** Rejects with `KeySetError` where the driver does not sign, or with another key. */
+/** Rejects with `KeySetError` if the driver does not sign, or signs with another key. */
 export const watchSigner = async (driver: Driver, key: PublishedKey): Promise<WatchedSigner> => {
   const watch = new Watch(driver, key.publicKey);
   try {
@@ -124,7 +124,7 @@ class Watch {
     const isDue = this.failures > 0 || performance.now() - this.goodAtMs >= IDLE_MS;
     if (!isDue || this.isLooking) return;
     this.isLooking = true;
-    // What came of it is noted.
+    // `sign` records the result.
     await this.sign(SELF_TEST).catch(() => {});
     this.isLooking = false;
   }

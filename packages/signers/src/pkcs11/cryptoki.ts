@@ -1,6 +1,6 @@
 /**
- * The functions of a PKCS#11 library (OASIS PKCS#11 v2.40, whose list of functions v3 begins with too), called on other
- * threads. Structures as on every system but Windows, which packs them.
+ * The functions of a PKCS#11 library (OASIS PKCS#11 v2.40; the function list of v3 begins with the same functions),
+ * called on other threads. The layout of structures is that of every system except Windows, which packs them.
  */
 import { KeySetError, messageOf } from '@svc/service';
 import { nameOf } from './return-values.ts';
@@ -27,13 +27,13 @@ export class CryptokiError extends Error {
 export interface Cryptoki {
   initialize(): Promise<void>;
   finalize(): Promise<void>;
-  /** Slots with a token in them. */
+  /** Slots that contain a token. */
   listSlots(): Promise<readonly Handle[]>;
   getToken(slot: Handle): Promise<{ readonly label: string; readonly serial: string }>;
   openSession(slot: Handle, options: { readonly isWriting: boolean }): Promise<Handle>;
   closeSession(session: Handle): Promise<void>;
   login(session: Handle, pin: Buffer): Promise<void>;
-  /** Two at most: more than one is a mistake already. */
+  /** At most two: more than one is a fault already. */
   findObjects(session: Handle, template: readonly Attribute[]): Promise<readonly Handle[]>;
   getEcPoint(session: Handle, object: Handle): Promise<Buffer>;
   signEddsa(session: Handle, key: Handle, bytes: Uint8Array): Promise<Uint8Array>;
@@ -61,7 +61,7 @@ type Native = {
   readonly async: (...parameters: readonly unknown[]) => void;
 };
 
-/** Where each function stands in CK_FUNCTION_LIST, and how it is called. */
+/** Position of each function in CK_FUNCTION_LIST, and its signature. */
 const FUNCTIONS = {
   C_Initialize: [0, 'SVC_CK_INITIALIZE *arguments'],
   C_Finalize: [1, 'void *reserved'],
@@ -88,7 +88,7 @@ const FUNCTIONS = {
 type FunctionName = keyof typeof FUNCTIONS;
 type Call = (name: FunctionName, ...parameters: readonly unknown[]) => Promise<void>;
 
-/** Throws `KeySetError` where the library cannot be loaded. */
+/** Throws `KeySetError` if the library cannot be loaded. */
 export const loadCryptoki = async (path: string): Promise<Cryptoki> => cryptokiOf(await loadLibrary(path));
 
 let areTypesDefined = false;
@@ -124,7 +124,7 @@ const loadLibrary = async (path: string): Promise<Call> => {
   }
   const natives = new Map<string, Native>();
   for (const [name, [index, parameters]] of Object.entries(FUNCTIONS)) {
-    // The list begins with a version, which takes as much room as a pointer.
+    // The list begins with a version, which takes as much space as a pointer.
     const pointer = koffi.decode(list[0], 8 + 8 * index, 'void *');
     const prototype = `ulong Svc_${name}_${natives.size}_${prototypes++}(${parameters})`;
     natives.set(name, koffi.decode(pointer, koffi.proto(prototype)) as Native);
@@ -141,13 +141,15 @@ const loadLibrary = async (path: string): Promise<Call> => {
     });
 };
 
-/** A library that nobody refers to is unloaded, with the functions that its list points to. */
+/**
+ * Kept here because koffi unloads a library without references, together with the functions that its list points to.
+ */
 const libraries = new Set<unknown>();
 
-/** What a call on another thread reads and writes must not be collected before it has ended. */
+/** Memory that a call on another thread reads and writes must not be collected before the call has ended. */
 const underWay = new Set<readonly unknown[]>();
 
-/** Names of prototypes are global in koffi. */
+/** Prototype names are global in koffi, so each gets a number. */
 let prototypes = 0;
 
 const templateOf = (attributes: readonly Attribute[]) =>
@@ -168,7 +170,7 @@ const cryptokiOf = (call: Call): Cryptoki => ({
   getToken: async (slot) => {
     const info = Buffer.alloc(TOKEN_INFO_BYTES);
     await call('C_GetTokenInfo', slot, info);
-    // Label, manufacturer, model, serial number: padded with blanks.
+    // Label, manufacturer, model and serial number are padded with blanks.
     const text = (from: number, to: number) => info.toString('utf8', from, to).trimEnd();
     return { label: text(0, 32), serial: text(80, 96) };
   },

@@ -1,11 +1,11 @@
 /**
- * A PKCS#11 library is initialised once in a process, whoever uses it, and sees tokens that were taken out and put in again
- * only once it is initialised anew. That ends every session: whoever had one opens another.
+ * A PKCS#11 library is initialised once in a process, for all its users. It detects tokens that were taken out and put
+ * in again only when it is initialised anew. That ends every session, and each user has to open another.
  */
 import { type Cryptoki, CryptokiError, loadCryptoki } from './cryptoki.ts';
 import { CKR } from './return-values.ts';
 
-/** Not more often: one token that is away must not keep ending the sessions of others. */
+/** Not more often, since a missing token must not end the sessions of other tokens again and again. */
 const RENEWED_EVERY_MS = 5_000;
 
 export class Library {
@@ -18,7 +18,10 @@ export class Library {
 
   private constructor(private readonly cryptoki: Cryptoki) {}
 
-  /** The library as the whole process shares it; call `release` when it is used no more. Rejects with `KeySetError`. */
+  /**
+   * The library, which the whole process shares; call `release` when it is no longer needed. Rejects with
+   * `KeySetError`.
+   */
   static async use(path: string): Promise<Library> {
     let loading = Library.loaded.get(path);
     if (loading === undefined) {
@@ -48,9 +51,9 @@ export class Library {
     if (this.renewing === ending) this.renewing = null;
   }
 
-  /** One piece of work at a time is not demanded: libraries are told to lock for themselves. */
+  /** Calls may run at the same time: libraries are told to do their own locking. */
   async run<T>(work: (cryptoki: Cryptoki) => Promise<T>): Promise<T> {
-    // Another look for tokens may begin before this goes on.
+    // A loop, since another renewal may begin before this code continues.
     while (this.renewing !== null) await this.renewing;
     this.calls += 1;
     try {
@@ -60,12 +63,15 @@ export class Library {
     }
   }
 
-  /** Says that there are sessions, which looking for tokens anew would end. */
+  /** Notes that there are sessions, which a renewal would end. */
   noteSession(): void {
     this.hasSessions = true;
   }
 
-  /** Looks for tokens anew, unless it is at work, or there are sessions and it has only just done so. */
+  /**
+   * Initialises the library anew so that it finds tokens, unless calls are under way, or there are sessions and the
+   * last renewal was less than `RENEWED_EVERY_MS` ago.
+   */
   async renew(): Promise<void> {
     if (this.renewing === null) {
       const isRecent = performance.now() - this.renewedAtMs < RENEWED_EVERY_MS;

@@ -1,4 +1,4 @@
-/** Return values of PKCS#11 that are met in practice, or that decide something here. */
+/** Return values of PKCS#11 that occur in practice, or that this code distinguishes. */
 export const CKR = {
   HOST_MEMORY: 0x02,
   SLOT_ID_INVALID: 0x03,
@@ -35,7 +35,7 @@ export const CKR = {
 
 const NAMES = new Map<number, string>(Object.entries(CKR).map(([name, code]) => [code, name]));
 
-/** `CKR_PIN_LOCKED`, or the number that the specification or the vendor gives it. */
+/** `CKR_PIN_LOCKED`, or the number for other values of the specification or the vendor. */
 export const nameOf = (code: number): string => {
   const name = NAMES.get(code);
   return name === undefined ? `0x${code.toString(16)}` : `CKR_${name}`;

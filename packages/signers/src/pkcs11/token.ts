@@ -1,4 +1,4 @@
-/** A key in a PKCS#11 token: found, logged in to, asked to sign over a bounded number of sessions. */
+/** A key in a PKCS#11 token: finds it, logs in, and signs with a limited number of sessions. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeySetError, RefusedPinError, Semaphore } from '@svc/service';
 import { BusyError, type Driver } from '../driver.ts';
@@ -24,13 +24,13 @@ const DEADLINE_MS = 500;
 const MAX_WAITING = 1_000;
 const MAX_CALLS = 16;
 /**
- * Pauses before a token that was not found, or failed before it was given the PIN, is looked for again by whoever has
- * never been in it. SoftHSM writes its state at each login, and other processes that look meanwhile find no token; so
- * nodes that start together would end each other. In sum longer than a library that others use is kept as it is
- * (`Library.renew`).
+ * Pauses before a token is looked for again that was not found or failed before it was given the PIN, by a key that has
+ * never logged in to it. SoftHSM writes its state at each login, and other processes find no token meanwhile; so nodes
+ * that start together would end each other. The sum is longer than the time for which a library with sessions is not
+ * renewed (`Library.renew`).
  */
 const LOOKED_FOR_AGAIN_MS = [50, 100, 200, 400, 800, 1_600, 2_400] as const;
-/** Threads that file access, DNS and compression have of libuv's for themselves, whatever becomes of the token. */
+/** Threads of libuv's pool that are reserved for file access, DNS and compression, even if the token hangs. */
 const KEPT_THREADS = 2;
 
 const REFUSED_PIN = new Set<number>([
@@ -38,8 +38,8 @@ const REFUSED_PIN = new Set<number>([
 ]);
 
 /**
- * Calls to tokens at once: each takes a thread of libuv's pool while it lasts. A process has one pool, so its tokens
- * share `line`; a key leaves one of the calls to the others, lest a token that hangs take them all.
+ * Limits the calls to tokens at once; each occupies a thread of libuv's pool. A process has one pool, so its tokens
+ * share `line`. A key leaves one of the calls to other keys, so that a token that hangs does not take them all.
  */
 export interface TokenCalls {
   readonly line: Semaphore;
@@ -48,7 +48,7 @@ export interface TokenCalls {
 
 export const tokenCallsOf = (env: Readonly<Record<string, string | undefined>>): TokenCalls => {
   const atOnce = callsAtOnce(env);
-  // Each key lets no more into it than it may have at work.
+  // Unlimited, since each key limits its own calls.
   const line = new Semaphore({ atOnce, maxWaiting: Number.POSITIVE_INFINITY, full });
   return { line, ofOneKey: Math.max(1, atOnce - 1) };
 };
@@ -66,14 +66,16 @@ interface Session {
 }
 
 /**
- * The PINs that tokens have refused to this process: such a PIN is not given to that token again, for whatever key.
- * Tokens count wrong PINs, and lock themselves. So a token is given its PIN by one at a time.
+ * The PINs that tokens have refused in this process. Such a PIN is not given to that token again, for any key, since
+ * tokens count wrong PINs and lock themselves. For the same reason only one login to a token runs at a time.
  */
 export class RefusedPins {
   readonly #refused: { readonly token: string; readonly pin: Buffer; readonly error: RefusedPinError }[] = [];
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  /** `login` rejects with `RefusedPinError` for a PIN that is wrong. `token`: one name for it, whatever its keys call it. */
+  /**
+   * `login` rejects with `RefusedPinError` for a wrong PIN. `token`: one name of the token, the same for all its keys.
+   */
   async give(token: string, pin: Buffer, login: () => Promise<void>): Promise<void> {
     const inTurn = async () => {
       const known = this.#refused.find((one) => one.token === token && one.pin.equals(pin));
@@ -98,11 +100,11 @@ export interface TokenDeps {
   readonly pin: Buffer;
   readonly calls: TokenCalls;
   readonly refused: RefusedPins;
-  /** A token that is not found is looked for again. */
+  /** True: a token that is not found is looked for again. */
   readonly isStarting: boolean;
 }
 
-/** Rejects with `KeySetError` where the library cannot be loaded. */
+/** Rejects with `KeySetError` if the library cannot be loaded. */
 export const openToken = async (uri: TokenUri, deps: TokenDeps): Promise<Token> =>
   new Token(await Library.use(uri.modulePath), uri, deps);
 
@@ -125,13 +127,13 @@ export class Token implements Driver {
     this.turns = new Semaphore({ atOnce: deps.calls.ofOneKey, maxWaiting: MAX_WAITING, full });
   }
 
-  /** A session that was lost, as with a token that was taken out and put in again, is opened once more. */
+  /** If the session was lost, for example because the token was taken out and put in again, opens another one once. */
   sign(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
     const { line } = this.deps.calls;
     return this.turns.run(() => line.run(() => this.signInTurn(bytes, signal), signal), signal);
   }
 
-  /** The public key of the pair. Rejects with `KeySetError` where there is none or more than one. */
+  /** The public key of the pair. Rejects with `KeySetError` if there is none or more than one. */
   async readPublicKey(): Promise<Uint8Array> {
     const { session, cryptoki } = await this.login({ isWriting: false });
     try {
@@ -142,7 +144,7 @@ export class Token implements Driver {
     }
   }
 
-  /** Makes a key pair, never to leave the token, unless it is there. */
+  /** Makes a key pair that cannot leave the token, unless it exists. */
   async makeKey(): Promise<void> {
     const { session, cryptoki } = await this.login({ isWriting: true });
     try {
@@ -290,14 +292,14 @@ export class Token implements Driver {
   }
 
   private async closeSession(handle: Handle): Promise<void> {
-    // It may be gone with its token.
+    // The session may have ended with its token.
     await this.library.run((cryptoki) => cryptoki.closeSession(handle)).catch(() => {});
   }
 }
 
 interface Login {
   readonly isWriting: boolean;
-  /** No look and no login is begun once it is aborted. */
+  /** No search and no login is begun once it is aborted. */
   readonly signal?: AbortSignal;
 }
 
@@ -308,7 +310,10 @@ interface LoggedIn {
 
 class NoTokenError extends KeySetError {}
 
-/** Not every library answers a wrong PIN with a code that says so, and who gives it again and again locks the token. */
+/**
+ * True: the error occurred before the login. Not every library reports a wrong PIN by its code, and giving it
+ * repeatedly locks the token; so no error of a login is tried again.
+ */
 const isBeforePin = (error: unknown): boolean =>
   error instanceof NoTokenError || (error instanceof CryptokiError && error.call !== 'C_Login');
 
@@ -320,7 +325,7 @@ const number = (type: number, value: number): Attribute => {
   return { type, value: bytes };
 };
 
-/** Tokens give the 32 bytes as they are, or in an OCTET STRING or BIT STRING. */
+/** Tokens return the 32 bytes as they are, or in an OCTET STRING or BIT STRING. */
 const rawPointOf = (point: Buffer): Uint8Array => {
   const tag = point.subarray(0, 3).toString('hex');
   if (point.length === 34 && tag.startsWith('0420')) return new Uint8Array(point.subarray(2));
