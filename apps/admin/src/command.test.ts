@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-admin-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const env = { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc', SVC_DATA_DIR: folder };
 
-/** What `main.ts` writes of the error that ends a command. */
+/** The text that `main.ts` writes about the error that ends a command. */
 const failureOf = async (...words: string[]): Promise<string> => {
   const line = readLine(PROGRAM, words);
   if (line.kind !== 'command') throw new Error('no command');

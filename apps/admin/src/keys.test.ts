@@ -42,7 +42,7 @@ describe('a new passphrase', () => {
   ];
   const PURPOSES = ['receipt', 'status', 'key'] as const;
 
-  /** All sets of a service, each key in an encrypted file under the first passphrase. */
+  /** All key sets of a service, each key in an encrypted file with the first passphrase. */
   const begin = async () => {
     const [passphrase = '', next = ''] = PASSPHRASES.map((text, i) => write(`passphrase-${i}`, `${text}\n`));
     const env = { SVC_DATA_DIR: join(folder, 'data'), SVC_KEY_PASSPHRASE_FILE: passphrase, SVC_DEMO: '1' };
@@ -56,7 +56,7 @@ describe('a new passphrase', () => {
     });
     const said: string[] = [];
     vi.spyOn(console, 'log').mockImplementation((text) => said.push(text));
-    /** As `main.ts` runs it. */
+    /** Runs the command as `main.ts` does. */
     const change = async (given: Readonly<Record<string, string>> = env) => {
       const line = readLine(PROGRAM, ['keys', 'encrypt', 'receipt', '--new-passphrase-file', next]);
       if (line.kind !== 'command') throw new Error('no command');

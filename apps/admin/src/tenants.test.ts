@@ -3,7 +3,7 @@ import { parseConfig } from '@svc/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PROGRAM } from './program.ts';
 
-/** As `main.ts` runs it. */
+/** Runs the command as `main.ts` does. */
 const run = async (env: Readonly<Record<string, string>>, ...words: string[]): Promise<number> => {
   const line = readLine(PROGRAM, words);
   if (line.kind !== 'command') throw new Error('no command');

@@ -1,4 +1,4 @@
-/** Runner processes, endpoints for them, and runs waiting in a database. */
+/** Starts runner processes and endpoints for them, and inserts waiting runs into a database. */
 import { randomBytes } from 'node:crypto';
 import type { ConformanceReport } from '@svc/conformance';
 import { encodeUlid, type Sha256 } from '@svc/protocol';
@@ -30,7 +30,7 @@ const start = ({ databaseUrl, hosts = {}, parameters = [], env = {} }: RunnerOpt
     parameters,
   );
 
-/** Killed at the end of the test. */
+/** The process is killed at the end of the test. */
 export const startRunner = (options: RunnerOptions): RunnerProcess => {
   const runner = start(options);
   onTestFinished(async () => {
@@ -40,14 +40,14 @@ export const startRunner = (options: RunnerOptions): RunnerProcess => {
   return runner;
 };
 
-/** All that is waiting; its log is in the message when it failed. */
+/** Executes all waiting runs. If it fails, the error message contains the runner's log. */
 export const runOnce = async (options: Omit<RunnerOptions, 'parameters'>): Promise<void> => {
   const runner = start({ ...options, parameters: ['--once'] });
   const code = await runner.ended;
   if (code !== 0) throw new Error(`exit ${code}:\n${runner.log.join('\n')}`);
 };
 
-/** A run of an account of its own, as the API stores one. */
+/** Inserts a run of a new account, as the API stores it. */
 export const insertRun = async (store: Store, endpoint: string): Promise<string> => {
   const runId = `cfr_${encodeUlid(Date.now(), randomBytes(10))}`;
   const vectors = { sha256: `sha256:${'0'.repeat(64)}` as Sha256, conformanceVersion: '0.0.0' };
@@ -70,7 +70,7 @@ export const readRun = async (store: Store, runId: string) => {
   return { ...rest, report: reportText === null ? null : (JSON.parse(reportText) as ConformanceReport) };
 };
 
-/** Waits for what the runner does; rejects with its log when it ends before. */
+/** Waits for an effect of the runner; rejects with the runner's log if the runner ends before. */
 export const untilRunner = async (
   { log, ended }: RunnerProcess,
   condition: () => boolean | Promise<boolean>,

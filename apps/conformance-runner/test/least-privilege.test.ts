@@ -1,4 +1,7 @@
-/** What the runner holds: it asks hosts that customers name, so nothing that signs, and nothing that opens the service. */
+/**
+ * Secrets of the runner: it calls hosts that customers name, so it has no signing key, and no credential of the
+ * service.
+ */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +17,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { insertRun, readRun, runOnce, startRunner } from './harness.ts';
 
 const role = 'svc_runner';
-/** Production takes no other than a durable one. */
+/** Production accepts only a durable database. */
 let cluster: OwnCluster;
 let store: Store;
 let folder: string;
@@ -59,7 +62,7 @@ it('starts in production without key, token and fence', async () => {
 });
 
 it.runIf(isDeep)('reads none of them where they are given, and says that they should not be', async () => {
-  // Each would end a process that reads it: a file that is not there, a token that is too short, a place that is none.
+  // Each value would end a process that reads it: a missing file, a token that is too short, an invalid place.
   const missing = join(folder, 'missing');
   const given = {
     SVC_RECEIPT_KEYS: missing,

@@ -1,4 +1,7 @@
-/** Runs against names that lead inside, and against endpoints that misbehave: each ends with a clear word. */
+/**
+ * Runs against names that resolve to internal addresses, and against endpoints that misbehave: each ends with a clear
+ * result.
+ */
 
 import { answerRequest, CASE_OPS, type Transport } from '@svc/conformance';
 import { createOwnEngine, readVectorSet } from '@svc/conformance/node';
@@ -27,7 +30,7 @@ const IDENTITY = {
   domain: 'svc.example',
 };
 const BOMB = bomb();
-/** A few of each op, so that each mode is met in a few requests. */
+/** A few vectors of each op, so that a few requests cover each mode. */
 const all = readVectorSet();
 const vectors = {
   ...all,
@@ -198,7 +201,7 @@ describe('an endpoint that is honest about itself and then', () => {
     const transport = createRunTransport({ env: 'development', outboundMap: { hosts, txt: {} } }, IDENTITY);
     const requestMs = answers === 'silent' ? 300 : 10_000;
     const { ran, ended } = await run({ transport, requestMs });
-    // Whatever an endpoint does, it is not what the guard refuses.
+    // A misbehaving endpoint fails the run; `error` is only for what the guard refuses.
     expect(ran.outcome).toBe('failed');
     expect(ended?.error).toBe(answers === 'silent' ? '3 requests in a row had no answer' : null);
     const text = ended?.reportText ?? '';

@@ -1,4 +1,7 @@
-/** What a runner promises: every run ends, with the right word, and no endpoint is asked by two (interface §Conformance run). */
+/**
+ * Guarantees of a runner: every run ends with the right result, and only one runner calls its endpoint (interface
+ * §Conformance run).
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -25,7 +28,7 @@ let store: Store;
 let sql: Client;
 let independent: { readonly url: string; readonly process: ChildProcess };
 beforeAll(async () => {
-  // Engines that are served from this process keep it busy.
+  // Long, since the endpoints run in this process and keep it busy.
   const deadlines = { connectMs: 20_000, readMs: 20_000, transactionMs: 20_000 };
   store = createStore({ databaseUrl: database.url, deadlines });
   sql = new Client({ connectionString: database.url });
@@ -50,7 +53,7 @@ const serve = async (engine: ConformanceEngine = createOwnEngine()) => {
   return originOf(server.url);
 };
 
-/** Ends every run at once, as failed. */
+/** An endpoint that makes every run fail at once. */
 const serveNothing = async () => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -62,7 +65,7 @@ const serveNothing = async () => {
   return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 };
 
-/** Asks for `describe` are counted by path; every request waits for the gate, and then is not answered. */
+/** Counts `describe` requests by path. Every request waits for the gate, and then gets no answer. */
 const startSilent = async () => {
   const asked: string[] = [];
   const server = createServer((request) => void asked.push(request.url ?? ''));
@@ -74,10 +77,10 @@ const startSilent = async () => {
   return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 };
 
-/** Asked for by one runner, one after another or at once as it likes. */
+/** One runner sends these requests, one after another or at once. */
 describe('of what a runner is asked for', () => {
   const engines = ['independent.example', 'own.example'];
-  // Whether ours passes, a sample is told by @svc/cli.
+  // A sample is enough: the tests of @svc/cli check that our engine passes.
   const right = sampleOf(engines, 1);
   const faulty = published.cases.find(({ op, expected }) => op === 'isJti' && expected === true);
   const refused = {
@@ -166,7 +169,7 @@ describe('of a run under way', () => {
       report: null,
     });
     expect(silent.asked).toHaveLength(2);
-    // Nor by the tests after this one, as over.
+    // Later tests must not see this run as expired.
     await sql.query(`delete from conformance_runs where run_id = $1`, [leased]);
   });
 
@@ -255,7 +258,7 @@ it.runIf(isDeep)(
   },
 );
 
-/** Of resident memory; elsewhere than on Linux there is nothing to read, and nothing is held against it. */
+/** Peak resident memory. Only Linux reports it; elsewhere the test requires nothing. */
 const highWaterMarkMiB = (pid: number): number => {
   if (process.platform !== 'linux') return 0;
   const [, kib = '0'] = /VmHWM:\s+([0-9]+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -1,4 +1,4 @@
-/** What the operator's repair undoes of a clock that was ahead, and what it leaves as it is. */
+/** What the operator's repair changes after the clock was ahead, and what it leaves unchanged. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { checkDatabase } from '@svc/fsck';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -12,7 +12,7 @@ import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
 await awayFromMidnight();
-/** To noon of tomorrow: whatever the time is now, today is over then and tomorrow is not. */
+/** Until noon of tomorrow: at that time today is over and tomorrow is not, whatever the present time. */
 const AHEAD_MS = Date.parse(`${daysAgo(-1)}T12:00:00Z`) - Date.now();
 const stores = withStores();
 const log = { info: () => {}, warn: () => {}, error: () => {} };
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => store?.close());
 
-/** A process that takes the database's clock for the time, as if the machine's had been stepped with it. */
+/** A process that uses the database's clock as its own, as if the machine's clock had been changed with it. */
 const misled = () =>
   ({
     store,
@@ -51,7 +51,7 @@ const days = async () =>
   (await runSql<{ day: string }>(stores.url, 'select day::text as day from closed_days order by day')).map(
     ({ day }) => day,
   );
-/** Of sums, days and their chain; what was committed here is signed by nobody. */
+/** Faults of sums, days and their chain. Signatures are not checked, since the rows of this test are not signed. */
 const faults = async () => {
   const found: string[] = [];
   await checkDatabase({
@@ -101,7 +101,7 @@ it('a day that was closed early is opened again, the seal moves back, sums agree
       where action = 'clock.repair'`,
     ),
   ).toEqual([{ actor_kind: 'admin', days: '1' }]);
-  // Proofs that were spent may have been let go of meanwhile.
+  // The service may have deleted spent Proofs meanwhile.
   const PROOF_LIFE_MS = 313_000;
   expect(repaired.decisionsFromMs).toBe(repaired.repairedAtMs + PROOF_LIFE_MS);
   expect(await store.verify.commitDecisions([denyCommit(world)])).toEqual(['CLOCK']);

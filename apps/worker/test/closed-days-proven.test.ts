@@ -1,4 +1,4 @@
-/** Of days that the worker closed, every stored byte counts: whatever is changed behind the service's back is found. */
+/** Every stored byte of days that the worker has closed is checked: any change outside the service is found. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { makeWorkForEveryJob } from './kill/work-for-every-job.ts';
 await awayFromMidnight();
 const database = withDatabase();
 const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-days-'));
-/** Of 4, 0 and 300 receipts: the last has tiles. */
+/** Days of 4, 0 and 300 receipts: the last has tiles. */
 const [first, second, third] = [daysAgo(3), daysAgo(2), daysAgo(1)];
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const findFaults = async (): Promise<string[]> => {
   return faults;
 };
 
-/** In a day's tables; whatever is done to them is undone. */
+/** Faults after a change in the tables of a day; the change is undone afterwards. */
 const faultsAfter = async (change: string): Promise<string[]> => {
   const tables = ['deployment', 'closed_days', 'checkpoints', 'merkle_tiles'];
   const each = (text: string) => tables.map((table) => text.replaceAll('$t', table)).join(';');
@@ -50,7 +50,7 @@ const faultsAfter = async (change: string): Promise<string[]> => {
 
 const flip = (column: string, byte: number) =>
   `${column} = set_byte(${column}, ${byte}, get_byte(${column}, ${byte}) # 1)`;
-/** A day's checkpoint in the place of another's, but for the names of the days. */
+/** Exchanges the checkpoints of two days, but not the names of the days. */
 const swap = `update checkpoints a set (tree_size, root, jws, hash, content_root, first_receipt_id, last_receipt_id)
   = (select tree_size, root, jws, hash, content_root, first_receipt_id, last_receipt_id from checkpoints b
      where b.day = case a.day when '${first}' then date '${second}' else '${first}' end)
@@ -119,7 +119,7 @@ it('a day whose Receipts were altered and lost is whole again after the statemen
   await expect(runSql(database.url, `delete from ${partition}`)).rejects.toThrow('append-only');
 });
 
-/** What psql runs there, with the rows of the copy in the table `kept`. */
+/** Statements for psql, with the rows of the copy in the table `kept`. */
 const statementsFor = (day: string, kept: string): string => {
   const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
   const section = page.slice(page.indexOf('\n### One day\n'));

@@ -1,4 +1,4 @@
-/** A worker has old days leave the database, and what is left of it is proven as before. */
+/** A worker moves old days out of the database, and the remaining data is proven as before. */
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
@@ -69,7 +69,7 @@ it('packs and detaches days that are old enough, counts none twice, and the rest
   expect(await runSql(database.url, cold)).toEqual(left);
   expect(readdirSync(coldDir)).toEqual(expect.arrayContaining([daysAgo(3), daysAgo(2)]));
 
-  // In a sample pack-days.test.ts of store-pg tells that the next round finds nothing to do.
+  // Not in a sample: pack-days.test.ts of store-pg checks that the next round finds nothing to do.
   if (isDeep) await run();
   expect(await runSql(database.url, cold)).toEqual(left);
   const untold = startWorker({ databaseUrl: database.url, keysDir, hosts: {}, parameters: ['--once'] });
@@ -90,18 +90,18 @@ it('packs and detaches days that are old enough, counts none twice, and the rest
 const busy = daysAgo(3);
 const place = pathToFileURL(coldDir).href;
 
-/** Says so on each thread that a process begins, but not on its first. */
+/** Prints a line on each thread that a process starts, but not on its main thread. */
 const SAYING = `data:text/javascript,${encodeURIComponent(`
   import { isMainThread } from 'node:worker_threads';
   if (!isMainThread) console.log('thread of ' + process.argv[1]);`)}`;
 
-/** Each program in a folder with nothing of this repository around it, as `npm run pack:apps` makes it. */
+/** Each program in a folder without other files of this repository, as `npm run pack:apps` makes it. */
 const packedDir = mkdtempSync(join(tmpdir(), 'svc-worker-packed-'));
 const packed = (app: string) => join(packedDir, app, 'main.js');
 const adminFile = () => (isDeep ? packed('admin') : programFile('apps/admin'));
 beforeAll(() => {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
-  // The sample has both as they are built.
+  // The sample uses both as they are built.
   for (const app of isDeep ? ['api', 'admin'] : [])
     execFileSync(
       process.execPath,
@@ -113,7 +113,7 @@ beforeAll(() => {
     );
 }, 120_000);
 
-/** An API answers the leaves of the day, and reads them on a thread. */
+/** Checks that an API answers with the leaves of the day, and reads them on a thread. */
 const expectLeaves = async (file: string, baseUrl = 'http://svc.test'): Promise<void> => {
   const [port, adminPort] = await findFreePorts(2);
   const api = startProgram(file, {
@@ -175,7 +175,7 @@ describe('fsck --cold', () => {
     expect(await check()).toEqual({ faults: [], notes: [], looked: 2 });
   });
 
-  /** Runs `work` on the file, which is as before afterwards. */
+  /** Runs `work` on the file, and restores the file afterwards. */
   const restoring = async <T>(work: (file: string) => Promise<T>): Promise<T> => {
     copyFileSync(receipts, `${coldDir}/kept`);
     try {
@@ -229,7 +229,7 @@ describe('fsck --cold', () => {
     }),
   );
 
-  // To its bytes it is one with a byte that is another.
+  // For the hash check this is the same as an object with a wrong byte, so a sample leaves it out.
   it.runIf(isDeep)(
     'finds an object that is newer than its manifest: the same day, written anew with another action, under the name of the former one',
     () =>
@@ -353,7 +353,7 @@ describe('svc-admin ledger', () => {
     });
     expect(await state(busy)).toBe('unpacked');
     expect((await check()).faults).toEqual([]);
-    // That a day which came back is packed again when somebody says so: unpack-day.test.ts of store-pg.
+    // unpack-day.test.ts of store-pg checks that a day which was brought back is packed again on request.
     if (!isDeep) return;
     expect(await admin('ledger', 'pack', '--day', busy)).toEqual({ code: 0, text: `${busy} is packed.` });
     expect(await state(busy)).toBe('recorded');
@@ -407,7 +407,7 @@ describe('svc-admin ledger', () => {
     120_000,
   );
 
-  // Within a process: clear-days.test.ts of store-pg, "days packed under a former DID".
+  // clear-days.test.ts of store-pg, "days packed under a former DID", checks the same within one process.
   it.runIf(isDeep)(
     'and the API read, prove and bring back what was packed before the service got another DID',
     async () => {
@@ -463,7 +463,7 @@ it.runIf(isDeep)(
     } finally {
       closeSync(openSync(join(hanging, pipe), constants.O_RDWR | constants.O_NONBLOCK));
     }
-    // Its threads end, and give back what they kept.
+    // Its threads end and free their places.
     await vi.waitFor(() => objects.list('nothing', null, 1), { timeout: 10_000 });
     rmSync(hanging, { recursive: true });
   },
@@ -480,7 +480,7 @@ it.runIf(isDeep)(
       for (let from = 0; from < count; from += 256) {
         const numbers = Array.from({ length: 256 }, (_, i) => from + i);
         const ids = numbers.map((n) => `drc_${encodeUlid(startMs + n * 1_000, randomBytes(10))}`);
-        // A Receipt that a Grant of 16,384 characters has filled, with what no compression makes smaller.
+        // A Receipt filled by a Grant of 16,384 characters that cannot be compressed.
         const payloads = numbers.map(() =>
           JSON.stringify({ authority: randomBytes(9_200).toString('base64') }),
         );

@@ -1,4 +1,4 @@
-/** Worker processes, and a deployment with hosted Principals for them to look after. */
+/** Starts worker processes, and a deployment with hosted Principals that they maintain. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -17,13 +17,16 @@ export interface WorkerOptions {
   readonly databaseUrl: string;
   readonly hosts: Readonly<Record<string, string>>;
   readonly parameters?: readonly string[];
-  /** Of the test file, unless given: where the service's keys are. */
+  /** Folder of the service's keys; default: the folder of the test file. */
   readonly keysDir?: string;
-  /** Added to what every worker of the tests has. */
+  /** Added to the environment of every worker of the tests. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** One for all processes of a test file, as for its database: a kid of the service is never another key. */
+/**
+ * One folder for all processes of a test file, as for its database, so that a kid of the service always names the same
+ * key.
+ */
 let dataDir: string;
 beforeAll(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'svc-worker-test-'));
@@ -54,8 +57,8 @@ export const startWorker = ({
 const ROUNDS = 5;
 
 /**
- * A round of every job; its log is in the message when it failed. On a starved machine a worker loses connections, says which
- * domains it could not check, and leaves them to the next round, which then follows.
+ * Runs a round of every job. If it fails, the error message contains the log. On a machine under load a worker can lose
+ * connections; it then logs which domains it could not check, and leaves them to another round, which follows.
  */
 export const runOnce = async (options: Omit<WorkerOptions, 'parameters'>): Promise<readonly string[]> => {
   const log: string[] = [];
@@ -70,16 +73,16 @@ export const runOnce = async (options: Omit<WorkerOptions, 'parameters'>): Promi
 
 export interface Hosts {
   readonly url: string;
-  /** Host names asked for a proof, in order. */
+  /** Host names that were asked for a proof, in order. */
   readonly asked: readonly string[];
-  /** Names whose proof is served, with the DID and token. */
+  /** Host names whose proof is served, with the DID and the token. */
   readonly proofs: Map<string, { readonly did: string; readonly token: string }>;
-  /** Questions wait for it. */
+  /** Requests wait for it. */
   gate: Promise<void>;
   close(): Promise<void>;
 }
 
-/** All hosts in one server, told apart by name. */
+/** All hosts in one server, distinguished by name. */
 export const startHosts = async (): Promise<Hosts> => {
   const asked: string[] = [];
   const proofs: Hosts['proofs'] = new Map();
@@ -127,7 +130,7 @@ export const insertHosted = async (store: Store): Promise<{ did: DidWeb; name: s
   return { did, name, token };
 };
 
-/** Grants of a Principal, in a list of their own. */
+/** Grants of a Principal, in a new status list. */
 export const insertGrants = async (store: Store, principal: DidWeb, count: number): Promise<GrantId[]> => {
   const url = `https://status.example/${randomBytes(6).toString('hex')}/1`;
   const hash = `sha256:${createHash('sha256').update(url).digest('hex')}` as Sha256;

@@ -1,4 +1,7 @@
-/** What the worker holds: it asks hosts of Principals, so nothing that signs Receipts, and nothing that opens the service. */
+/**
+ * Secrets of the worker: it calls hosts of Principals, so it has no key that signs Receipts, and no credential of the
+ * service.
+ */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +15,7 @@ const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-secrets-'));
 afterAll(() => rmSync(keysDir, { recursive: true, force: true }));
 
 it('of the secrets of a deployment it reads its status keys alone, and says what it should not have been given', async () => {
-  // Each would end a process that reads it: a file that is not there, a token that is too short.
+  // Each value would end a process that reads it: a missing file, a token that is too short.
   const missing = join(keysDir, 'missing');
   const given = {
     SVC_RECEIPT_KEYS: missing,
@@ -26,7 +29,7 @@ it('of the secrets of a deployment it reads its status keys alone, and says what
   const notes = worker.log.filter((line) => line.includes('"secrets"')).map((line) => JSON.parse(line).note);
   expect(notes.map((note: string) => note.split(' ')[0]).toSorted()).toEqual(Object.keys(given).toSorted());
   expect(worker.log.join()).not.toContain('short');
-  // Nor does it make what it does not read.
+  // It does not make files that it does not read either.
   expect(readdirSync(keysDir)).toEqual(['status-keys.json']);
   const published = await runSql<{ kid: string }>(database.url, 'select kid from service_keys');
   expect(published.map(({ kid }) => kid.split('#')[1])).toEqual(['status-1']);

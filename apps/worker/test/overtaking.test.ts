@@ -1,6 +1,6 @@
 /**
- * Checks and fetches that overlap, on one database: what was asked earlier never undoes what was asked later. The
- * outside answers when the test says so.
+ * Checks and fetches that overlap, on one database: the result of an earlier request never overwrites that of a later
+ * one. The test controls when outside hosts answer.
  */
 
 import type { DidWeb } from '@svc/protocol';
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const UNREACHABLE: DidResolution = { kind: 'unreachable', problem: 'nobody there' };
 
-/** A node of the deployment, with an outside of its own. */
+/** A node of the deployment, with its own outside hosts. */
 const node = (outside: {
   prove?: () => Promise<DomainProof>;
   resolve?: () => Promise<DidResolution>;
@@ -60,7 +60,7 @@ const node = (outside: {
   mappedHosts: new Set(),
   findUrlRefusal: () => null,
   didResolver: { resolve: outside.resolve ?? (async () => UNREACHABLE) },
-  // No check needs to know who we are.
+  // No check needs the identity of the service.
   identity: undefined as never,
 });
 
@@ -72,7 +72,7 @@ const principalOf = async (did: DidWeb) => {
 const checking = { actor: SYSTEM, requestId: null, auditAlways: false };
 const check = async (deps: ServiceDeps, did: DidWeb) => checkDomain(deps, await principalOf(did), checking);
 
-/** A question that is open until `answer` is called. */
+/** A request that is pending until `answer` is called. */
 const question = <T>() => {
   let answer = (_: T) => {};
   let asked = () => {};
@@ -129,7 +129,7 @@ describe('checks of a domain', () => {
     }
   });
 
-  /** A node whose storage answers so of Principals, and which finds no proof. */
+  /** A node with these repository methods for Principals, which finds no proof. */
   const failingNode = (principals: Partial<ServiceDeps['store']['principals']>): ServiceDeps => ({
     ...node({ prove: async () => 'absent' }),
     store: { ...store, principals: { ...store.principals, ...principals } },
@@ -171,7 +171,7 @@ describe('fetches of a DID document', () => {
     keys: [{ kid: `${did}#${mark}`, publicKeyMultibase: 'z6MkKey' }],
   });
 
-  /** A question in the same millisecond counts as asked before. */
+  /** A request in the same millisecond counts as earlier. */
   const untilLaterThan = async (did: DidWeb) => {
     const { document } = await principalOf(did);
     while (clock.nowMs() <= (document?.resolvedAtMs ?? 0)) await new Promise(setImmediate);

@@ -1,4 +1,4 @@
-/** What has served its time goes, whoever dies meanwhile; what has not, stays (interface §Limits). */
+/** Expired data is removed even if a worker dies meanwhile; data that has not expired stays (interface §Limits). */
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { untilAlone } from '@svc/testkit/store/session';

@@ -1,4 +1,7 @@
-/** What the worker promises: everything due is done once, whoever dies meanwhile (interface §Limits, protocol §9). */
+/**
+ * Guarantees of the worker: everything that is due is done once, even if a worker dies meanwhile (interface §Limits,
+ * protocol §9).
+ */
 
 import type { DidWeb } from '@svc/protocol';
 import type { Store } from '@svc/service';
@@ -43,7 +46,7 @@ const setChecked = (dids: readonly DidWeb[], checked: string, proven = checked) 
        last_checked_at = now() - $2::interval, last_proven_at = now() - $3::interval where did = any ($1)`,
     [dids, checked, proven],
   );
-/** A server notices a client's death in its own time. */
+/** A server notices the death of a client with some delay. */
 const isAnyJobLocked = async (): Promise<boolean> => {
   const locks = `select from pg_locks where locktype = 'advisory' and classid = 6
     and database = (select oid from pg_database where datname = current_database())`;
@@ -55,7 +58,7 @@ const audited = async (did: DidWeb) =>
     ({ actor, details }) => [actor.kind, details.from, details.to, details.outcome],
   );
 
-/** What rounds of re-verification counted, of all workers of a log. */
+/** Sums of the counts that rounds of re-verification logged, for all workers of a log. */
 const countsOf = (log: readonly string[]): Record<string, number> => {
   const sums: Record<string, number> = {};
   const rounds = log
@@ -68,7 +71,7 @@ const countsOf = (log: readonly string[]): Record<string, number> => {
 };
 
 describe('a round, and the next one', () => {
-  /** Three whose host answers, three whose host does not. */
+  /** Three Principals whose host answers, and three whose host does not. */
   let answering: [Hosted, Hosted, Hosted];
   let away: [Hosted, Hosted, Hosted];
   let grants: readonly string[];
@@ -104,7 +107,7 @@ describe('a round, and the next one', () => {
       await sql.query('update principals set last_checked_at = now() where did = $1', [did]);
       const claim = await insertHosted(store);
       grants = await insertGrants(store, did, 3);
-      // The second one so late that it is under way however long the worker takes to start.
+      // The second one is so late that it is under way however long the worker takes to start.
       await sql.query(
         `update grants set revocation_recorded_at = now() - case id when $1 then interval '11 seconds' else '-1 minute' end
          where id in ($1, $2)`,

@@ -1,4 +1,4 @@
-/** Days of made-up rows, whatever PostgreSQL could hold, and a folder of objects to keep them in. */
+/** Days of generated rows with any values that PostgreSQL can store, and a folder for their objects. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import {
 
 export const DAY = '2026-10-01';
 
-/** Small, so that a day of some rows has several groups and objects. */
+/** Small, so that a day of a few rows has several groups and objects. */
 export const SIZES = { rowsPerGroup: 3, rowsPerObject: 6 };
 
 /** A folder that is removed when `close` is called. */
@@ -35,7 +35,7 @@ export const openFolder = async (): Promise<{ objects: ObjectStore; root: string
 export const idAt = (share: number, noise: number): string =>
   `drc_${encodeUlid(Date.parse(DAY) + Math.floor(share * (DAY_MS - 1)), new Uint8Array(10).fill(noise))}`;
 
-/** Text of PostgreSQL: any characters but NUL. */
+/** Text that PostgreSQL can store: any characters but NUL. */
 const text = fc.oneof(
   fc.constantFrom('', '\uFEFFmarked', '𝔊', 'ALLOW', "a';--", '\u{10FFFF}', ' '),
   fc.string({ unit: 'binary', maxLength: 40 }).map((one) => one.replaceAll('\0', '')),
@@ -45,7 +45,9 @@ const bigint = fc.oneof(
   fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
 );
 const part = text.map((one) => encodeBase64urlText(one));
-/** Mostly as the service signs it. Also what is none, and what decodes and would be encoded otherwise. */
+/**
+ * Usually as the service signs it. Also text that is no JWS, and text that decodes but would be encoded differently.
+ */
 const jws = fc.oneof(
   { arbitrary: fc.tuple(part, part, part).map((parts) => parts.join('.')), weight: 4 },
   {
@@ -66,7 +68,7 @@ const jws = fc.oneof(
 
 const KINDS = {
   ...{ text, bytes: fc.uint8Array(), integer: bigint },
-  // The last that a bigint has stand for no instant in most engines.
+  // The extreme values of a bigint are no valid instants in most engines.
   instant: fc.bigInt(-(2n ** 62n), 2n ** 62n),
   ...{ small: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), flag: fc.boolean() },
 };
@@ -89,7 +91,7 @@ export interface MadeUpDay {
   readonly consumptionEvents: readonly ConsumptionRow[];
 }
 
-/** With ids of their own, ascending. */
+/** Adds unique ascending ids. */
 const numbered = (rows: readonly Record<string, unknown>[], perId: number) =>
   rows.map((row, i) => ({ ...row, receipt_id: idAt(Math.floor(i / perId) / 40, Math.floor(i / perId)) }));
 
@@ -113,14 +115,14 @@ async function* batchesOf<Row>(rows: readonly Row[], size: number): AsyncGenerat
   for (let from = 0; from < rows.length; from += size) yield rows.slice(from, from + size);
 }
 
-/** As a database would hand them out, so many at a time. */
+/** Returns rows as a database would, `batch` at a time. */
 export const sourceOf = (day: MadeUpDay, batch = 4): DayRows => ({
   receipts: () => batchesOf(day.receipts, batch),
   attestations: () => batchesOf(day.attestations, batch),
   consumptionEvents: () => batchesOf(day.consumptionEvents, batch),
 });
 
-/** What a signed manifest would say of these tables. */
+/** The content of a signed manifest for these tables. */
 export const manifestOf = async (objects: ObjectStore, tables: ColdDay['tables']): Promise<ColdDay> => {
   const { treeSize, root, contentRoot } = await proveReceipts(objects, tables);
   return {

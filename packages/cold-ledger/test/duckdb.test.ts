@@ -1,4 +1,4 @@
-/** What any engine sees, of which DuckDB is one that shares no code with what wrote the objects. */
+/** Other engines can read the objects. DuckDB is one that shares no code with the writer. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';

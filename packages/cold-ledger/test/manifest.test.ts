@@ -98,7 +98,7 @@ it('of a key that ended before the day did is refused, whatever its date: a thie
   expect(verifyColdDay(early, [ended], nativeCrypto, { believesDate: true }).ok).toBe(true);
 });
 
-/** With the first object of a table changed. */
+/** The manifest with the first object of a table changed. */
 const withObject = (change: (object: ObjectEntry) => object, table: keyof ColdDay['tables'] = 'receipts') => {
   const [first, ...others] = day.tables[table];
   if (first === undefined) throw new Error(`no ${table}`);

@@ -31,7 +31,7 @@ const withJws = (texts: readonly string[]): MadeUpDay => ({
   receipts: sample.receipts.slice(0, texts.length).map((row, i) => ({ ...row, jws: texts[i] ?? '' })),
 });
 
-/** As another thread reads: what is asked and answered is handed over as a copy. */
+/** Reads as another thread does: query and result are passed as copies. */
 const read = groupReader();
 const handingOver: GroupSource = {
   readTail: (name, range) => objects.getRange(name, range),
@@ -81,7 +81,7 @@ describe('rows of a day', () => {
         await reader.findTexts(ids, { columns: ['evaluated_at', 'resource', 'agent'], form: 'text' }),
         await reader.findTexts(ids, { columns: [], form: 'jws' }),
       ];
-      // As text: an expectation looks at the bytes of a buffer one by one.
+      // Compared as text, since a comparison of buffers goes byte by byte.
       expect(texts.map((row) => ({ ...row, text: utf8.decode(row.text) }))).toEqual(
         receipts.map(({ receipt_id, evaluated_at, resource, agent, jws: stored }) => ({
           ...{ receipt_id, evaluated_at, resource, agent },
@@ -166,7 +166,7 @@ describe('rows of a day', () => {
       );
       if (isDescending) expected.reverse();
       expect(found).toEqual(expected);
-      // Of each group no more than is asked for, and those that come first.
+      // At most the requested number of rows of each group, the first in order.
       const range = { columns, where, from, after, before, isDescending };
       const [all, some]: [unknown[], unknown[]] = [[], []];
       for await (const { rows } of reader.scan(range)) all.push(rows.slice(0, 2));
@@ -187,7 +187,7 @@ describe('rows of a day', () => {
     const receipts = Array.from({ length: 60 }, (_, i) => ({
       ...(sample.receipts[0] as MadeUpDay['receipts'][number]),
       receipt_id: idAt(i / 60, i),
-      // The tenth alone is more than a group may be, and is one.
+      // The tenth row alone exceeds the size of a group, so it is a group of its own.
       jws: randomBytes(i === 10 ? 12_000 : 900).toString('base64url'),
     }));
     const tables = await pack({ ...sample, receipts }, 60, sizes);

@@ -1,4 +1,7 @@
-/** The only copy of a private key is on disk before the set names it, whatever fails after that; what fails before leaves nothing. */
+/**
+ * The only copy of a private key is on disk before the set names it, whatever fails later. An earlier failure leaves no
+ * file.
+ */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -8,7 +11,7 @@ import { findKeyFile, keySourcesOf, replaceFile } from './key-files.ts';
 import { parseConfig } from './parse-config.ts';
 import { loadSecrets } from './secrets.ts';
 
-/** What `work` asks of the file system, in order. */
+/** The file system calls of `work`, in order. */
 const askedBy = async (work: () => void): Promise<readonly string[]> => {
   const opened = new Map<number, unknown>();
   const asked: string[] = [];
@@ -44,7 +47,7 @@ const withSpies = async (work: () => unknown): Promise<void> => {
   }
 };
 
-/** Each file that `work` writes is opened, and has no room for more than its first byte. */
+/** Each file that `work` writes can be opened, but has room only for its first byte. */
 const onFullDisk = (work: () => unknown): Promise<void> => {
   const { writeFileSync } = fs;
   vi.spyOn(fs, 'writeFileSync').mockImplementation((path, text, options) => {

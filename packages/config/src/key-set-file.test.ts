@@ -201,7 +201,7 @@ describe('an encrypted private key file', () => {
     addKey(file, await makeKey(file, 'receipt-2', null));
     const next = writeSecret('next', 'the next passphrase, which is long enough too\n');
     expect(changePassphrase([file], next)).toHaveLength(2);
-    // Done halfway: one of the two has the former passphrase.
+    // Done halfway: one of the two files has the former passphrase.
     withdrawKey(file, 'receipt-2', null);
     addKey(file, await makeKey(file, 'receipt-3', 'file:'));
     expect(changePassphrase([file], next)).toHaveLength(2);
@@ -277,12 +277,12 @@ describe('rotation', () => {
   });
 });
 
-/** `x` of another key under a kid of the set. */
+/** Replaces the set by one with only this key, for example with another `x` under a kid of the set. */
 const withdrawOnly = (file: KeySetFile, key: KeyInFile): void => {
   writeFileSync(file.path, JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', ...key }] }));
 };
 
-/** OpenSSL 3: `openssl genpkey -algorithm ed25519 | openssl pkcs8 -topk8 -scrypt`, under PASSPHRASE. */
+/** Made by OpenSSL 3 with `openssl genpkey -algorithm ed25519 | openssl pkcs8 -topk8 -scrypt` and PASSPHRASE. */
 const OF_OPENSSL = {
   x: 'n1wwq7AiQ_W7kz0WdHCUOD2a5hSURzwLOO0wyECqoQU',
   pem: `-----BEGIN ENCRYPTED PRIVATE KEY-----

@@ -197,7 +197,7 @@ describe('configuration', () => {
       ],
     ],
   ])('%s takes %j and refuses %j', (name, good, bad) => {
-    // The strictest neighbour: production names are needed once SVC_ENV says so.
+    // `production` is tested together with the variables that it requires.
     for (const text of good)
       expect([text, faultsOf({ ...(text === 'production' ? PRODUCTION : {}), [name]: text })]).toEqual([
         text,

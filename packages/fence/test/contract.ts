@@ -1,10 +1,10 @@
-/** What every place of the fence guarantees, whatever is behind it. */
+/** Guarantees of every store of the fence, whatever its implementation. */
 import type { FenceStore } from '@svc/service';
 import { describe, expect, it } from 'vitest';
 
 const WRITERS = 8;
 const ROUNDS = 20;
-/** More than any place keeps of the states of an object. */
+/** More states of an object than any store keeps. */
 const OVERTAKEN = 25;
 
 export const describeFenceStore = (name: string, open: () => FenceStore): void => {

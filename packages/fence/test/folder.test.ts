@@ -25,7 +25,7 @@ describeFenceStore('a folder', () => openFolder(mkdtempSync(join(root, 'one-')))
 
 it('a mount that hangs keeps a thread for the head and one for the copies, however many rounds are given up: names of hosts are looked up', async () => {
   const hanging = mkdtempSync(join(root, 'hanging-'));
-  // Nobody writes into a pipe: whoever opens it to read waits for ever, and nothing ends that.
+  // Nothing writes into the pipe, so opening it for reading never ends and cannot be cancelled.
   const keys = ['head', ...['a', 'b', 'c', 'd', 'e'].map((name) => `names/${name}`)];
   const pipes = keys.map((key) => join(hanging, key, '1'));
   for (const key of keys) mkdirSync(join(hanging, key), { recursive: true });

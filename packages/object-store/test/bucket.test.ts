@@ -7,7 +7,7 @@ import { type OpenedObjects, openObjects } from '../src/index.ts';
 import { sha256Hex } from '../src/names.ts';
 import { bytesOf, describeObjects, named, newFolder } from './contract.ts';
 
-/** An attempt on loopback that takes longer than this is one that a test has made to hang. */
+/** An attempt on loopback takes longer than this only if a test makes it hang. */
 const PATIENCE = { attemptMs: 10_000, pauseMs: 1 };
 const IMPATIENCE = { attemptMs: 50, pauseMs: 1 };
 const ATTEMPTS = 4;
@@ -200,7 +200,7 @@ if (!isSwiftInstalled)
   console.warn(
     'SKIPPED: a real S3 server. Swift is not installed (Debian: apt-get install swift-proxy swift-account swift-container swift-object)',
   );
-// In a sample the server above, which does what S3 does, has the same contract.
+// In a sample, the simulated server above is tested with the same contract.
 describe.runIf(isDeep && isSwiftInstalled)('on a real server', () => {
   let swift: SwiftS3;
   let client: S3Client;

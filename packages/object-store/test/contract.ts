@@ -1,4 +1,4 @@
-/** What every store guarantees, whatever is behind it. */
+/** Guarantees of every store, whatever its implementation. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ObjectStore } from '@svc/service';
 import { sampled } from '@svc/testkit/sampled';
@@ -9,7 +9,7 @@ import { sha256Hex } from '../src/names.ts';
 
 export interface Place {
   readonly objects: ObjectStore;
-  /** Writes these bytes under the name, past the store. */
+  /** Writes these bytes under the name without using the store. */
   plant(name: string, bytes: Uint8Array): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export const named = (folder: string, text: string): [string, Uint8Array] => [
 ];
 
 let folders = 0;
-/** Of a test's own. */
+/** A new folder for each test. */
 export const newFolder = (): string => `contract/f-${folders++}`;
 
 export const describeObjects = (title: string, place: () => Place): void => {

@@ -84,7 +84,7 @@ it('a folder that is gone answers nothing of an object, and nothing is made in i
   const [name, bytes] = named('a/b', 'kept');
   await mounted.put(name, bytes);
   renameSync(mount, away);
-  // As a mount point without what was mounted.
+  // Simulates a mount point whose file system is not mounted.
   mkdirSync(mount);
   const find = async (path: string) =>
     (await openObjects(pathToFileURL(path).href, null, { mayMake: false })).objects;
@@ -130,7 +130,7 @@ it('opening a store asks nothing of its folder; what is to make it does so once,
   expect(await opened.put(name, bytes)).toBe(true);
   await make();
   expect(Buffer.from(await opened.get(name)).toString()).toBe('first');
-  // A file in its place, as anything that cannot be made.
+  // A file in its place, so that the folder cannot be made.
   writeFileSync(join(folder, 'file'), '');
   await expect(placeMaker(pathToFileURL(join(folder, 'file', 'objects')).href, null)()).rejects.toMatchObject(
     {
@@ -160,7 +160,7 @@ it('a call that hangs in the file system is given up in time, keeps its place un
   const [whole, bytes] = named('mount', 'whole');
   await (await open(hanging)).put(whole, bytes);
   const { objects: mounted } = await openObjects(pathToFileURL(hanging).href, null, { patience });
-  // Nobody writes into a pipe: whoever opens it to read waits for ever, and nothing ends that.
+  // Nothing writes into the pipes, so opening them for reading never ends and cannot be cancelled.
   const pipes = ['one', 'two'].map((text) => named('mount', text)[0]);
   for (const pipe of pipes) expect(spawnSync('mkfifo', [join(hanging, pipe)]).status).toBe(0);
   try {

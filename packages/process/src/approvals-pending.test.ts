@@ -1,4 +1,4 @@
-/** The gauge of pending approvals says how many there are, and -1 where storage does not answer. */
+/** The gauge of pending approvals shows their number, and -1 if storage does not answer. */
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createPendingApprovals } from './approvals-pending.ts';

@@ -1,4 +1,4 @@
-/** A process ends on a signal whatever has become of the reader of its log. */
+/** A process ends on a signal, whatever happened to the reader of its log. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';

@@ -8,7 +8,7 @@ const HASH = `sha256:${'1'.repeat(64)}` as Sha256;
 const ANOTHER =
   'the store has no manifest of 2026-01-01, which was packed last: SVC_COLD must name the store that it was packed into';
 
-/** `head` of the store, and what the database says; each counted. */
+/** `head` of the store, and the answer of the database; both count their calls. */
 const open = (head: () => Promise<number | null>, listLatestManifests = async () => [PACKED]) => {
   const registry = new Registry();
   const warned: string[] = [];
@@ -27,7 +27,7 @@ const open = (head: () => Promise<number | null>, listLatestManifests = async ()
   const pass = (by: number) => {
     ms += by;
   };
-  /** As it is after the look that the question begins. */
+  /** The description after the check that the first call starts. */
   const describe = async () => {
     await health.describe();
     await new Promise(setImmediate);
@@ -57,7 +57,7 @@ it('says of another one that it is, in a line of the log once, and notices when 
   const other = open(async () => size);
   expect(await other.describe()).toContain(ANOTHER);
   expect(await other.metric()).toBe(-1);
-  // It is asked once a minute, however often it is told.
+  // The store is checked once a minute, however often the description is read.
   expect(other.looks()).toBe(1);
   other.pass(60_001);
   expect(await other.describe()).toContain(ANOTHER);

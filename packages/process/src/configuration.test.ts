@@ -1,4 +1,4 @@
-/** Secrets as files, which is how every artefact of `deploy/` gives them. */
+/** Secrets from files, as all files in `deploy/` pass them. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

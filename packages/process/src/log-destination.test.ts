@@ -7,7 +7,7 @@ import { gatherLines } from './log-destination.ts';
 
 const full = (code: string) => Object.assign(new Error(code), { code });
 
-/** A pipe that answers at once, as that of a process does; nobody reads it but `read`. */
+/** A pipe that answers at once, like that of a process; only `read` reads it. */
 const openPipe = () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-log-'));
   const path = join(folder, 'pipe');

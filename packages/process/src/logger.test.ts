@@ -7,7 +7,7 @@ const linesOf = (write: (logger: ReturnType<typeof createLogger>) => void): stri
   return lines;
 };
 
-/** As a broken idle connection is reported by the driver: with the whole client on it. */
+/** An error as the driver reports it for a broken idle connection: it contains the whole client. */
 const storageError = (): Error =>
   Object.assign(new Error('terminating connection'), {
     code: '57P01',

@@ -37,7 +37,7 @@ it('without an endpoint, or switched off, nothing is traced: not even the API of
     const { close } = await openTracing(env, 'svc-test', logger);
     const work = vi.fn(() => 7);
     expect([isTracing(), traced('a', work), traceparent()]).toEqual([false, 7, null]);
-    // Called by itself, with no span in hand.
+    // Called without arguments: it gets no span.
     expect(work.mock.calls).toEqual([[]]);
     await close();
   }
@@ -70,7 +70,7 @@ it('a sampler that records nothing exports nothing', async () => {
   expect(received.length).toBe(before);
 });
 
-/** What becomes of a request that comes with this traceparent, or with none; and of what is below it. */
+/** The trace flags of a request with this traceparent, or without one, and of the spans below it. */
 const flagsOf = async (sampler: Readonly<Record<string, string>>, incoming: string | undefined) => {
   stubEndpoint();
   const { close } = await openTracing({ ...process.env, ...sampler }, 'svc-test', logger);

@@ -1,4 +1,7 @@
-/** `deploy/image/start`, the first process of a container that gives a token its PIN: whatever starts it again, the PIN is given once. */
+/**
+ * `deploy/image/start`, the first process of a container that gives a token its PIN: the PIN is given only once,
+ * whatever restarts the container.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,12 +20,12 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** As the end of a container ends everything in it. */
+/** Ends all processes of the group, as the end of a container does. */
 const endGroup = (group: number): void => {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // All processes of the group have ended.
   }
 };
 
@@ -33,7 +36,7 @@ const startProgram = (script: string, { marker = join(folder, 'no-folder', 'mark
   return { child, exited };
 };
 
-/** Rejects where the stream ends before. */
+/** Rejects if the stream ends before. */
 const said = async (stream: Readable, words: string): Promise<void> => {
   let text = '';
   for await (const part of stream.iterator({ destroyOnReturn: false })) {
@@ -88,7 +91,7 @@ it.for([
 });
 
 it('the program hears TERM, INT and HUP, and what it does then is what counts', async () => {
-  // `wait` is what a signal interrupts; the loop is the program that goes on.
+  // A signal interrupts `wait`; the loop stands for a program that goes on.
   const script =
     'trap "echo hup" HUP; trap "exit 5" TERM; trap "exit 6" INT; echo up; while :; do sleep 60 & wait $!; done';
   const { child, exited } = startProgram(script);

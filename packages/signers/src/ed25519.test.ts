@@ -26,7 +26,7 @@ const isBuiltForHere = (): boolean => {
   }
 };
 
-/** libsodium that remembers the memory it gave out, with some calls replaced. */
+/** libsodium with some calls replaced, and a record of the memory that it allocated. */
 const watched = (changes: Partial<Sodium> = {}) => {
   const given: Buffer[] = [];
   const freed: Buffer[] = [];
@@ -48,7 +48,7 @@ const watched = (changes: Partial<Sodium> = {}) => {
   return { given, freed, load: async () => library };
 };
 
-/** libsodium of which these calls are there alone. */
+/** libsodium with only these calls. */
 const withPoints = (
   crypto_core_ed25519_is_valid_point: Sodium['crypto_core_ed25519_is_valid_point'],
   others: Partial<Sodium> = {},

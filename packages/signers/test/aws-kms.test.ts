@@ -1,4 +1,4 @@
-/** Keys in AWS KMS, as its API reference has it. */
+/** Keys in AWS KMS, simulated by its API reference. */
 import { readFileSync } from 'node:fs';
 import { encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -127,7 +127,7 @@ describe('while KMS', () => {
 
   it('hangs once, the request is given up in time for another', async () => {
     const { signs } = await open();
-    // The other request has half a second; a loaded machine may take that once.
+    // The second request has half a second, which a loaded machine may exceed once.
     const tries: unknown[] = [];
     for (; tries.length < 3 && !tries.includes(true); ) {
       kms.behave('hang', 1);
@@ -162,7 +162,7 @@ describe('while KMS', () => {
     expect(signer.findFault?.()).toBeNull();
   });
 
-  // In simulated time: `watched-signer.test.ts`, "one that nobody asks is asked now and then".
+  // `watched-signer.test.ts`, "one that nobody asks is asked now and then", checks the same in simulated time.
   it.runIf(isDeep)(
     'has the key disabled, it is told within seconds though nobody asks, and signs again once it is enabled',
     async () => {

@@ -1,4 +1,4 @@
-/** Keys in a real PKCS#11 token, in software. */
+/** Keys in a real PKCS#11 token, implemented in software. */
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -51,7 +51,7 @@ const processThat = ({ isStarting = true, threads = '4' } = {}) => ({
   ...{ calls: tokenCallsOf({ UV_THREADPOOL_SIZE: threads }), refused: new RefusedPins(), isStarting },
 });
 
-/** A token of a library that answers as it is told. */
+/** A token of a simulated library with the given answers. */
 const pretend = (
   answers: Partial<Record<keyof Cryptoki, (...asked: never[]) => unknown>>,
   ofProcess = processThat(),
@@ -94,7 +94,8 @@ it.each([
     const starting = () => pretend({ login }, ofProcess).sign(bytesOf('x'), neverAborted());
     await expect(starting()).rejects.toThrow('C_Login');
     expect(logins).toBe(1);
-    // Keys are opened again while others are at work. What the token has refused in so many words, it is never given again.
+    // Keys are opened again while others are in use. A PIN that the token has refused explicitly is never given to it
+    // again.
     if (code !== CKR.PIN_INCORRECT) return;
     await expect(starting()).rejects.toThrow(RefusedPinError);
     expect(logins).toBe(1);
@@ -117,7 +118,7 @@ it('a PIN that became wrong is given once, however many signatures want a sessio
   expect(logins).toBe(1);
 });
 
-/** A slot without a token. `onLook`: called at each look. */
+/** A slot without a token. `onLook`: called at each search. */
 const emptySlot = (onLook = () => {}) => {
   let looks = 0;
   const listSlots = async () => {
@@ -177,7 +178,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
       nativeCrypto.verify(key.publicKey, bytesOf(text), await signer.sign(bytesOf(text)));
     return { uri, key, signer, signs };
   };
-  /** What a token that was taken out and put in again does to a process: every session is gone. */
+  /** The effect on a process of a token that was taken out and put in again: every session has ended. */
   const reset = async (meanwhile = () => {}) => {
     const library = await Library.use(modulePath ?? '');
     await library.run(async (cryptoki) => {
@@ -222,7 +223,8 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     await expect(opening).rejects.toThrow(expected);
   });
 
-  // Who reads a key later and does not wait for a token that is away: "not by who reads a key later", above.
+  // "not by who reads a key later", above, tests a process that reads a key later and does not wait for a missing
+  // token.
   it.runIf(isDeep)('refuses the start without its token', async () => {
     const { key, uri } = await make('receipt-1');
     const opening = signers.open(uri.replace('svc%20test', 'elsewhere'), key, sources);
@@ -297,7 +299,8 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
         (i % 2 === 0 ? signs : other.signs)(`hanging ${i}`).catch((error) => error.code),
       );
       const givenUp = Promise.all(asked);
-      // Another thread of the same pool, before they are given up and after: the token hangs until it is woken.
+      // gzip needs another thread of the same pool, before the calls are given up and after: the token hangs until it
+      // is woken.
       expect(await Promise.race([promisify(gzip)('x'), givenUp])).toBeInstanceOf(Buffer);
       const late = () => Promise.reject(new Error('nothing is done while the token hangs'));
       expect(new Set(await withinMs(10_000, givenUp, late))).toEqual(new Set(['SERVICE_UNAVAILABLE']));

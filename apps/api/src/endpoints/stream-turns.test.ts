@@ -38,7 +38,7 @@ it('a relying party takes none of the exports of the Principal that has its DID'
 });
 
 describe('a node', () => {
-  /** Exports whose first part may not have come yet. */
+  /** Exports whose first part can be delayed. */
   const create = (change: Partial<StreamLimits> = {}) => {
     const turns = new StreamTurns({ ...EXPORTS, ...change });
     const begin = (...of: Parameters<typeof caller>) => {

@@ -7,7 +7,7 @@ import type { MetricSnapshot } from './messages.ts';
 
 type Values = Readonly<Record<string, number>>;
 
-/** What a process tells: gauges by name, and so many decisions of 0.2 s each. */
+/** The report of a process: gauges by name, and the given number of decisions of 0.2 s each. */
 const told = async (gauges: Values, decisions = 0): Promise<readonly MetricSnapshot[]> => {
   const registry = new Registry();
   const registers = [registry];

@@ -1,4 +1,7 @@
-/** Real processes under a real supervisor, which looks at them every 20 ms; thirty looks without an answer, and one is stuck. */
+/**
+ * Real processes under a real supervisor, which checks them every 20 ms; a process is stuck after thirty checks without
+ * an answer.
+ */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,12 +14,15 @@ import { isDeep } from '@svc/testkit/sampled';
 import { until } from '@svc/testkit/until';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 
-/** The time of many more looks than a process may leave unanswered. */
+/** Long enough for many more checks than a process may leave unanswered. */
 const FROZEN_MS = 1_500;
 
 const program = withSourceProgram(fileURLToPath(new URL('../../test/world/small-fleet.ts', import.meta.url)));
 let supervisor: ReturnType<typeof spawn>;
-/** Of the supervisor and of its processes, each of which writes by a stream of its own: their lines come in no order. */
+/**
+ * Output of the supervisor and of its processes. Each process writes to its own stream, so their lines have no common
+ * order.
+ */
 interface Output {
   readonly lines: Record<string, unknown>[];
   hasEnded: boolean;
@@ -24,10 +30,10 @@ interface Output {
 let output: Output;
 const logged = (event: string) => output.lines.filter(({ msg }) => msg === event);
 const processIds = () => logged('process.listening').map(({ processId }) => Number(processId));
-/** Of the processes that listen or have listened, by the order in which they did. */
+/** Process ids of those that listen or have listened, by the order in which they began to. */
 const processId = (index: number): number => {
   const id = processIds()[index];
-  // A signal to 0 is one to this process and all of its group.
+  // A signal to 0 would go to this process and its whole group.
   if (id === undefined || !(id > 0)) throw new Error(`no process ${index} has listened`);
   return id;
 };
@@ -51,7 +57,7 @@ const launch = (): void => {
         written.hasEnded = true;
       });
 };
-/** Ends where it does, or listens with both of its processes. */
+/** Resolves when the supervisor has ended, or when it listens with both of its processes. */
 const start = async (): Promise<void> => {
   launch();
   await until(() => output.hasEnded || (logged('listening').length === 1 && processIds().length === 2));
@@ -62,7 +68,7 @@ afterEach(() => {
     try {
       process.kill(pid, 'SIGKILL');
     } catch (error) {
-      // It has ended.
+      // The process has ended.
       expect((error as NodeJS.ErrnoException).code).toBe('ESRCH');
     }
 });

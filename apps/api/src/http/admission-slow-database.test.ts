@@ -1,4 +1,4 @@
-/** What admission lets in where the database is slow, simulated: by want of a processor, or because its disk is. */
+/** Simulates admission with a slow database: one that lacks processor time, and one with a slow disk. */
 import type { Tenant } from '@svc/service';
 import { numbers } from '@svc/testkit/numbers';
 import { sampleOf } from '@svc/testkit/sampled';
@@ -8,10 +8,10 @@ import { Admission, type Leaving } from './admission.ts';
 const ONE: Tenant = { crowd: 'tenants', org: 'one', subject: 'one' };
 
 /**
- * Two nodes of one org on a database with a tenth of a processor: 2 ms of every 20, shared by all that is under way,
- * with which something else is busy for up to 100 ms every two seconds. A node reads for what has come in gathered,
- * then commits it, two of each at once. Answers which requests were not answered 200, by the second in which they were
- * told so, and how many were.
+ * Two nodes of one org on a database with a tenth of a processor: 2 ms of every 20, shared by all work under way, and
+ * blocked by other work for up to 100 ms every two seconds. A node reads for all requests that have come in, then
+ * commits them together; two groups of reads and two of commits run at once. Returns the time of each refusal, in
+ * seconds, and the number of requests that were answered 200.
  */
 describe('a database with a tenth of a processor', () => {
   type Leave = (nowMs: number, leaving?: Leaving) => void;
@@ -34,7 +34,7 @@ describe('a database with a tenth of a processor', () => {
       readonly done: (one: Waiting, nowMs: number) => void,
     ) {}
 
-    /** Those who have waited 400 ms are told so. */
+    /** Refuses requests that have waited 400 ms. */
     takeOverdue(nowMs: number): Waiting[] {
       const isOverdue = ({ atMs }: Waiting) => nowMs - atMs > 400;
       const count = this.waiting.findIndex((one) => !isOverdue(one));
@@ -120,7 +120,7 @@ describe('a database with a tenth of a processor', () => {
     return { missedAtSeconds, answered };
   };
 
-  /** What 48 clients are answered, each of which sends its next when it has its answer. */
+  /** Answers a second that 48 clients get, each of which sends its next request when it has its answer. */
   const CARRIED = 175;
 
   it.each(
@@ -138,7 +138,10 @@ describe('a database with a tenth of a processor', () => {
   });
 });
 
-/** Answers that take 450 ms on a slow disk, with no queue; beside them one a second of one caller that takes 10 ms. */
+/**
+ * Answers that take 450 ms on a slow disk without a queue; in addition one caller makes a request a second that takes
+ * 10 ms.
+ */
 const besideQuickOnes = (quick: Pick<Leaving, 'hasStored'>) => {
   const admission = new Admission();
   const leaving: (() => void)[][] = [];
@@ -165,6 +168,6 @@ const besideQuickOnes = (quick: Pick<Leaving, 'hasStored'>) => {
 
 it('what is refused, repeated or only tried is quick, and does not make slow decisions of others late', () => {
   expect(besideQuickOnes({ hasStored: false })).toBe(0);
-  // It would, if it were taken for a decision.
+  // It would be, if the quick request were taken for a decision.
   expect(besideQuickOnes({ hasStored: true })).toBeGreaterThan(1_000);
 });

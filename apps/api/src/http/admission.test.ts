@@ -8,8 +8,8 @@ import { ApiError } from './api-error.ts';
 const tenant = (org: string, crowd: Tenant['crowd'] = 'tenants'): Tenant => ({ crowd, org, subject: org });
 
 /**
- * A service of so many answers a second that takes its work in one line, as callers find it who wait 1.7 s: what they no
- * longer wait for is done all the same. Time is simulated.
+ * Simulates a service with a given number of answers a second, which does its work in one queue, for callers that wait
+ * 1.7 s. The service also does the work for which its caller no longer waits. Time is simulated.
  */
 const simulate = (
   admission: Admission | null,
@@ -74,10 +74,10 @@ describe('three times what the service can do, for a third of a minute or a whol
 });
 
 /**
- * A service that commits what has come in gathered, up to 64 at once, as quickly as it can at the time: its pace
- * changes five times a second. Who has waited 400 ms for a turn is told so. Answers the shares of what it could have
- * carried, and of the refusals that came late, both without the seconds in which nothing is concluded yet; and what the
- * middle one of the answers of the second half took.
+ * Simulates a service that commits what has come in together, up to 64 at once, as quickly as it can. Its pace changes
+ * five times a second. Requests that have waited 400 ms for a turn are refused. Returns three values: the share of its
+ * capacity that was used, and the share of late refusals, both without the first seconds, in which admission learns
+ * nothing yet; and the median latency of the answers of the second half.
  */
 const FIRST_MS = 3_000;
 const gathered = (capacity: number, times: number, orgs: number, spread: number) => {
@@ -130,7 +130,7 @@ describe('of what is refused 98 in 100 are told at once, and four fifths of what
     ),
   );
 
-  // What is simulated of 800 a second takes twenty times as long as of 200.
+  // Simulating 800 a second takes twenty times as long as 200.
   const cheap = sampleOf(
     cases.filter(({ capacity }) => capacity === 200),
     2,
@@ -154,8 +154,8 @@ it.each([100, 200])(
 
 describe('a service whose commits cost much each and little for each decision, and are held up now and then', () => {
   /**
-   * Answers a second, of the second of two minutes, where `refill` lets in as many as it would; told how many are under
-   * way, and the time.
+   * Answers per second, in the second of two minutes; `refill` admits requests, given the number under way and the
+   * time.
    */
   const answered = (
     refill: (underWay: number, nowMs: number) => readonly ((nowMs: number) => void)[],
@@ -208,7 +208,7 @@ describe('a service whose commits cost much each and little for each decision, a
 });
 
 describe('a moment in which nothing is answered, at half of what the service can do', () => {
-  /** Answers that come due in a standstill come at its end, as quickly as the service can. */
+  /** Answers that are due during a standstill come at its end, as quickly as the service can. */
   const standstill = (stallsMs: readonly number[], lengthMs: number) => {
     const admission = new Admission();
     const leaving: { readonly atMs: number; readonly leave: (nowMs: number) => void }[] = [];
@@ -238,8 +238,8 @@ describe('a moment in which nothing is answered, at half of what the service can
 
 describe('a service that was idle and is asked by 64 at once', () => {
   /**
-   * 64 that each ask again when they have their answer, of one org; answers come one after another, so many a second at
-   * each time.
+   * 64 clients of one org, each of which sends its next request when it has its answer. Answers come one after another,
+   * at the given pace of each time.
    */
   const refusals = (paceAt: (nowMs: number) => number) => {
     const admission = new Admission();
@@ -313,7 +313,8 @@ it('a disk that has become quick again while many are under way is not taken for
     for (const { atMs, leave } of underWay) if (atMs <= nowMs) leave(atMs);
     underWay = underWay.filter(({ atMs }) => atMs > nowMs);
     const isSlow = nowMs < 6_000;
-    // 41 of these are under way, and they are not gone when a crowd comes, which leaves a queue: nothing comes in behind few.
+    // 41 of these are under way. They remain when a crowd comes, which leaves a queue, so no later request sees only
+    // few under way.
     const isDue = isSlow ? nowMs % 11 === 0 : nowMs % 10 < 7;
     const count = nowMs === 6_100 ? 550 : Number(isDue);
     for (let i = 0; i < count; i++)
@@ -365,7 +366,7 @@ it.each(sampled({ quick: [1, 2], deep: [1, 2, 6] }))(
         return false;
       }
     };
-    // What came in before the limit was found has to be answered first.
+    // Requests that were admitted before the limit was found have to be answered first.
     const fromMs = 5_000;
     const endMs = fromMs + sampled({ quick: 3_000, deep: 60_000 });
     for (let nowMs = 0; nowMs < endMs; nowMs++) {
@@ -415,7 +416,7 @@ describe('what a caller itself makes last', () => {
     for (const leave of slow)
       leave(60_900, { decisions: 1, isSample: true, hasStored: true, receivedAtMs: 60_890 });
     expect(admission.limit).toBe(limit);
-    // Those that are late by the service are learned from.
+    // Requests that the service itself delays are learned from.
     const others = Array.from({ length: 1_000 }, () => admission.enter(tenant('other'), 61_000));
     const later = Array.from({ length: 500 }, () => admission.enter(tenant('other'), 61_900));
     for (const leave of [...others, ...later]) leave(62_500);

@@ -133,7 +133,7 @@ describe('the status host', () => {
     );
     expect(seen).toEqual(Array(2).fill({ domain: 'svc.example', number: '1' }));
     for (const origin of ['', 'http://status.svc.example']) {
-      // A browser too: what a page of errors loads and links to is not there.
+      // A browser gets JSON too, since the files and links of the error page do not exist on this host.
       expect(await get(`GET ${origin}/healthz`)).toMatch(/^HTTP\/1\.1 404 [\s\S]*{"error":"NOT_FOUND"/);
       expect(await get(`POST ${origin}/verify`)).toMatch(/^HTTP\/1\.1 404 /);
       expect(await get(`GET ${origin}/svc.example/1?x=1`)).toMatch(/^HTTP\/1\.1 400 /);

@@ -123,7 +123,7 @@ describe('connections of one address', () => {
     await once(socket, 'connect');
     return socket;
   };
-  /** The status; 'closed' where nothing is answered any more. */
+  /** The status; 'closed' if the connection is closed without an answer. */
   const ask = async (socket: Awaited<ReturnType<typeof open>>) => {
     const closed = once(socket, 'close').then(() => ['HTTP/1.1 closed']);
     socket.on('error', () => {}).write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -139,7 +139,7 @@ describe('connections of one address', () => {
     expect(await registry.metrics()).toContain('svc_http_connections_refused_total 1');
     expect([await ask(first), await ask(second)]).toEqual(['200', '200']);
     second.destroy();
-    // The server hears of the end a moment later.
+    // The server notices the end a moment later.
     while ((await ask(await open(port))) !== '200');
     first.destroy();
   });

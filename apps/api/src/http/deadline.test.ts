@@ -1,10 +1,10 @@
-/** One deadline for a verification, from its head on: authentication and body lie inside it (protocol §11). */
+/** One deadline for a verification, from the end of its headers: it covers authentication and body (protocol §11). */
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { exampleBody, startService, TOKENS } from '../../test/world/http-fixture.ts';
 
 const DEADLINE_MS = 1_700;
-/** What a loaded machine may add; Node itself would end a request after 15 s, and nothing else one that is forgotten. */
+/** Delay that a loaded machine may add. Node itself ends a request after 15 s; nothing else ends a forgotten one. */
 const SLACK_MS = 8_000;
 const never = new Promise<never>(() => {});
 

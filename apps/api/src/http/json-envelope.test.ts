@@ -63,10 +63,10 @@ describe('an envelope', () => {
       expect(parseJsonEnvelope(membersOf(17, value))).toEqual(refused);
       expect(parseJsonEnvelope(membersOf(16, value)).ok).toBe(true);
     }
-    // The work is bounded, not only fast: what follows the 17th member is not looked at, not even where it stands twice.
+    // The work is limited, not only fast: members after the 17th are not read, even if one is a duplicate.
     const parse = vi.spyOn(JSON, 'parse');
     parseJsonEnvelope(membersOf(7_000, '{}'));
-    // The whole text once, and a name for each member that was read.
+    // The whole text once, and the name of each member that was read.
     expect(parse).toHaveBeenCalledTimes(18);
     parse.mockRestore();
     const late = membersOf(7_000, '0').replace(/\}$/, ',"0":1}');

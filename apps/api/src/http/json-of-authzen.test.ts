@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from './api-error.ts';
 import { readAnyNumbers, requireJsonType } from './json-of-authzen.ts';
 
-/** As the reader sees a value: numbers that are no safe integer are nothing. */
+/** The value as the reader returns it: numbers that are no safe integer become null. */
 const asRead = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_, member: unknown) =>
     typeof member === 'number' && !Number.isSafeInteger(member) ? null : member,

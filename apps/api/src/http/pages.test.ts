@@ -1,4 +1,4 @@
-/** The pages as served: their own policy, what may be kept and for how long, and nothing of it where it must not be. */
+/** The pages as served: their own policy, their caching, and hosts and paths that must not serve them. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { rawGet } from '../../test/world/raw-get.ts';
 import { loadErrorPage, loadPages } from './pages.ts';
 
 const LONG = 'a line of the page. '.repeat(500);
-/** Longer than what is read of such a header. */
+/** Longer than the part of such a header that is read. */
 const LONG_ACCEPT = `text/html,${'x/y,'.repeat(256)}`;
 
 let folder: string;

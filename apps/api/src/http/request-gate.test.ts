@@ -13,10 +13,10 @@ const revoker = {
   orgId: null,
   keyId: '1'.repeat(12),
 } as unknown as Caller;
-/** Members of one org, and one of another. */
+/** Two members of one org, and one of another org. */
 const member = (token: string, orgId: string) =>
   ({ class: 'principal', subject: `did:web:${token}.example`, orgId, keyId: token }) as unknown as Caller;
-/** A relying party that another org has registered under the DID of that org's Principal. */
+/** A relying party that another org has registered under the DID of this org's Principal. */
 const claimant = {
   ...{ class: 'rp', subject: 'did:web:c.example', keyId: 'd', isNewcomer: false },
   relyingParty: { orgId: 'org_3' },
@@ -50,14 +50,14 @@ const startGate = (limits: Partial<RateLimits> = {}) => {
     const answered = await gate.admit(route, exchange).catch((problem: { status: number }) => problem);
     return answered !== null && 'status' in answered ? answered.status : 200;
   };
-  /** From so many /64 networks below `prefix` one failure each. */
+  /** One failure from each of `networks` /64 networks below `prefix`. */
   const flood = async (prefix: string, networks: number) => {
     for (let i = 0; i < networks; i++) await ask(`${prefix}:${i.toString(16)}::1`, 'dk_rp_nobody');
   };
   return { ask, flood, lookedUp };
 };
 
-/** A table of 1,000 instead of 100,000 addresses is filled by as many fewer networks. */
+/** A smaller table: 1,000 addresses instead of 100,000, so that fewer networks fill it. */
 const countedAddresses = 1_000;
 
 describe('networks that fail once each until the table of addresses is full', () => {
@@ -95,7 +95,7 @@ it('the members of an org have a limit together, beside those of each, and other
 });
 
 describe('a relying party under the DID of another customer’s Principal', () => {
-  /** What `count` calls of it are answered, and then one of the Principal. */
+  /** Statuses of `count` calls of it, and then of one call of the Principal. */
   const askBeside = async (limits: Partial<RateLimits>, count: number) => {
     const { ask } = startGate(limits);
     const statuses = [];
@@ -117,8 +117,8 @@ describe('the limit of verifications under way', () => {
 
   type Attack = (gate: RequestGate, exchange: Exchange) => void;
   /**
-   * How many are let in at once after many answers that `attack` has come to, a second late, and after 2 s in which
-   * `quickly` has come to 500 a second, answered at once.
+   * Number of requests that are admitted at once after many requests of `attack`, each answered after a second, and
+   * after 2 s of `quickly`: 500 a second, answered at once.
    */
   const letInAfter = async (attack: Attack, quickly: Attack | null = null): Promise<number> => {
     let nowMs = 0;
@@ -142,7 +142,7 @@ describe('the limit of verifications under way', () => {
     const quick = await enter();
     nowMs += 10;
     quick.leave();
-    // Of a crowd that has just come nothing is concluded.
+    // Admission learns nothing from a crowd that has just come.
     for (let i = 0; i < 2; i++) {
       const crowd = await Promise.all(Array.from({ length: 16 }, enter));
       nowMs += 800;

@@ -21,7 +21,7 @@ const callExample = (service: Awaited<ReturnType<typeof startService>>, id: Rout
   return service.call(routes[id].method.toUpperCase(), examplePath(id), options);
 };
 
-/** Without what its query must have. */
+/** Without the query that the route requires. */
 const barePath = (id: RouteId) => examplePath(id).replace(/\?.*$/, '');
 
 describe('every route', () => {

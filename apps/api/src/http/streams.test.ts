@@ -1,4 +1,7 @@
-/** Bodies that are made while they are sent: what begins and ends is whole, and nobody's work outlives its reader. */
+/**
+ * Bodies that are produced while they are sent: a complete body arrives whole, and no work continues without its
+ * reader.
+ */
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
@@ -8,10 +11,10 @@ import { ApiError } from './api-error.ts';
 
 const PATH = '/decisions/export?format=csv';
 const MEGABYTE = 'x'.repeat(1 << 20);
-/** More than sockets take without a reader. */
+/** More parts than sockets buffer without a reader. */
 const MANY = 64;
 
-/** A body of `parts`, and how far it has been made. */
+/** A body of `parts`, and the number of parts produced so far. */
 const makeBody = (parts: () => AsyncIterable<string>) => {
   const state = { made: 0, ended: 0 };
   async function* body() {
@@ -41,7 +44,7 @@ const start = (parts: () => AsyncIterable<string>, limits = {}) => {
 
 type Service = Awaited<ReturnType<typeof start>>;
 
-/** Asks, and reads nothing of the body. */
+/** Sends a request, and reads nothing of the body. */
 const ask = async ({ port }: Service, method = 'GET') => {
   const sent: ClientRequest = request({
     port,
@@ -187,7 +190,7 @@ it('the reader of a whole answer that takes nothing for too long is cut as well'
   const socket = connect(service.port, '127.0.0.1');
   socket.pause();
   socket.write(`GET /decisions/stats HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.rp}\r\n\r\n`);
-  // Written when the connection is gone, of which nothing has been read.
+  // The line is written when the connection is gone; nothing was read from it.
   await expect.poll(() => service.log.join('')).toContain('"route":"getDecisionStats"');
   let read = 0;
   socket.on('data', ({ length }) => {

@@ -32,7 +32,7 @@ const program = withSourceProgram({
   folder: import.meta.dirname,
 });
 
-/** A process that tries for the lock, says what came of it, and stays until its input ends. */
+/** A process that tries to take the lock, prints the result, and stays until its input ends. */
 const contend = async (): Promise<{ pid: number; answer: string; child: ReturnType<typeof spawn> }> => {
   const child = spawn(process.execPath, [program(), folder], { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
@@ -85,7 +85,7 @@ describe('a data folder', () => {
   it.runIf(process.platform === 'linux')(
     'is free when its owner was killed, though whoever started that has not waited for it yet',
     async () => {
-      // `sleep` takes the place of the shell, and waits for no child.
+      // `sleep` replaces the shell, and does not wait for child processes.
       const started = '"$0" "$1" "$2" <&3 & exec sleep 600';
       const parent = spawn('sh', ['-c', `exec 3<&0; ${started}`, process.execPath, program(), folder], {
         stdio: ['pipe', 'pipe', 'inherit'],

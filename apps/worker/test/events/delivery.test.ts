@@ -1,5 +1,5 @@
 /**
- * Events reach their endpoints: signed as Standard Webhooks has it, in order, again where they were not taken, and
+ * Events reach their endpoints: signed by Standard Webhooks, in order, repeated if they were not accepted, and sent
  * nowhere else.
  */
 import { createPublicKey, verify } from 'node:crypto';
@@ -51,12 +51,12 @@ const deny = (grantId: string | null = null) =>
   denyCommit(world, { grantId: grantId as never, principal: grantId === null ? null : world.principal.did });
 const commit = (count: number, grantId: string | null = null) =>
   stores.first.verify.commitDecisions(Array.from({ length: count }, () => deny(grantId)));
-/** What another transaction on the server keeps back comes with a later pass. */
+/** A later pass moves events that another transaction on the server holds back. */
 const untilTold = async () => {
   while ((await runSql(stores.url, 'select from event_outbox limit 1')).length > 0)
     await stores.first.eventLog.sequence(10_000);
 };
-/** As if all that waits, and the endpoints, had waited long enough. */
+/** Simulates that everything which waits, and the endpoints, have waited long enough. */
 const passTime = () =>
   runSql(
     stores.url,
@@ -65,7 +65,7 @@ const passTime = () =>
      n as (update event_due set look_at = svc_now(), noted = default)
      update event_subscriptions set not_before = svc_now(), asked_until = least(asked_until, svc_now())`,
   );
-/** As if a minute had passed. */
+/** Simulates that a minute has passed. */
 const passMinute = () =>
   runSql(
     stores.url,
@@ -74,7 +74,7 @@ const passMinute = () =>
      n as (update event_due set look_at = svc_now(), noted = default)
      update event_subscriptions set not_before = svc_now()`,
   );
-/** For how many seconds endpoints are to be asked nothing. */
+/** Seconds until endpoints may be called again. */
 const secondsToWait = async () => {
   const rest = `select extract(epoch from not_before - svc_now())::float8 as s from event_subscriptions`;
   return (await runSql<{ s: number }>(stores.url, rest))[0]?.s ?? 0;
@@ -257,7 +257,7 @@ describe('an endpoint that', () => {
     const state = async () => (await deliveriesOf(subscription)).at(-1)?.state;
     await deliver();
     await takeOthers(15);
-    // The first two come within seconds, then there is one that a success has brought forward.
+    // The first two come within seconds; the third was brought forward by a success.
     expect([tries(), await state()]).toEqual([3, 'waiting']);
     for (let attempt = 3; attempt <= 10; attempt++) {
       expect(await state()).toBe('waiting');
@@ -265,7 +265,7 @@ describe('an endpoint that', () => {
       await deliver();
       await takeOthers(3);
     }
-    // Each of the nine waits had one, but the first, which is over before a success.
+    // Each of the nine waits had one early attempt, except the first, which ends before a success.
     expect([tries(), await state()]).toEqual([10 + 8, 'failed']);
   }, 60_000);
 
@@ -285,7 +285,7 @@ describe('an endpoint that', () => {
     await delivering;
     expect(await find(subscription)).toMatchObject({ failingSinceMs: null, waiting: 1 });
     expect(await secondsToWait()).toBeGreaterThan(500);
-    // Nor does it count as late: that is not for the endpoint's sake.
+    // It does not count as late either, since the wait is not the endpoint's fault.
     await runSql(stores.url, 'update event_deliveries set next_attempt_at = svc_now()');
     expect((await stores.first.eventDeliveries.describeQueue(false)).dueSinceMs).toBeNull();
     await passTime();
@@ -314,7 +314,7 @@ describe('an endpoint that', () => {
       const [delivery] = await deliveriesOf(subscription);
       const wait = ((delivery?.nextAttemptAtMs ?? 0) - (delivery?.lastAttemptAtMs ?? 0)) / 1000;
       expect(Math.abs(wait - seconds)).toBeLessThan(60);
-      // Of the others none goes before either.
+      // No other delivery goes before that either.
       const notBefore = `select extract(epoch from not_before - failing_since)::float8 as s from event_subscriptions`;
       const [row] = await runSql<{ s: number }>(stores.url, notBefore);
       expect(Math.abs((row?.s ?? 0) - seconds)).toBeLessThan(60);
@@ -394,7 +394,7 @@ describe('an endpoint that', () => {
     await untilTold();
     const deliverer = startEventDeliverer(deps);
     await until(() => received.filter(({ host }) => host === 'healthy.hooks.example').length >= 40);
-    // None of the two others has had an answer yet.
+    // Neither of the two others has been answered yet.
     expect(await find(silent)).toMatchObject({ waiting: 40 });
     expect(await find(slow)).toMatchObject({ waiting: 40 });
     answers.delete('slow.hooks.example');

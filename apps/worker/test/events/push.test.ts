@@ -1,6 +1,6 @@
 /**
- * SETs reach the endpoints of streams that are pushed (RFC 8935): each in its form, in order, again where it was not
- * accepted, and nowhere else.
+ * SETs reach the endpoints of pushed streams (RFC 8935): each in its form, in order, repeated if it was not accepted,
+ * and sent nowhere else.
  */
 import { createPublicKey, randomBytes, verify } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -60,7 +60,7 @@ const untilTold = async () => {
   while ((await runSql(stores.url, 'select from event_outbox limit 1')).length > 0)
     await stores.first.eventLog.sequence(10_000);
 };
-/** Decisions, in the log. Answers their events. */
+/** Stores decisions whose events are in the log, and returns the events. */
 const tell = async (count: number, grantId: string | null = null) => {
   const decisions = Array.from({ length: count }, () => deny(grantId));
   await stores.first.verify.commitDecisions(decisions);
@@ -94,7 +94,7 @@ const saying =
   (status: number, body: string): Answer =>
   (_, response) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-/** All hosts accept unless a test says otherwise. */
+/** By default all hosts accept. */
 const start = async (timeoutMs?: number) => {
   const receivers = await startReceivers(stores.first, timeoutMs);
   for (const host of ['a', 'b', 'healthy']) receivers.answers.set(`${host}.hooks.example`, accept);
@@ -435,7 +435,7 @@ describe('SETs of one Grant', () => {
     expect(received).toEqual([]);
     await stores.first.transaction((tx) => tx.streams.settle(stream.streamId, [ids[0] ?? ''], []));
     const there = pushTo(stream.streamId, urlOf('b'));
-    // Answers once the stream goes elsewhere.
+    // Answers once the stream has another endpoint.
     answers.set('a.hooks.example', (_, response) => {
       void change(stream, { delivery: there }).then(() => response.writeHead(410).end());
     });

@@ -1,6 +1,6 @@
 /**
- * Endpoints of subscribers on loopback, over TLS and behind names of the tests', and a deliverer that reaches them
- * through the guard.
+ * Endpoints of subscribers on loopback, with TLS and host names of the tests, and a deliverer that reaches them through
+ * the guard.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
@@ -35,15 +35,15 @@ const answer200: Answer = (_request, response) => response.writeHead(204).end();
 
 export interface Receivers {
   readonly received: Received[];
-  /** By host name; `answer200` unless given. */
+  /** Answers by host name; default: `answer200`. */
   readonly answers: Map<string, Answer>;
   readonly logged: string[];
   readonly deps: DelivererDeps;
-  /** Until nothing is due. */
+  /** Delivers until nothing is due. */
   deliver(): Promise<void>;
 }
 
-/** Closed after the test. `timeoutMs`: of one attempt. */
+/** Closed after the test. `timeoutMs`: time limit of one attempt. */
 export const startReceivers = async (store: Store, timeoutMs = 15_000): Promise<Receivers> => {
   const received: Received[] = [];
   const logged: string[] = [];
@@ -60,7 +60,7 @@ export const startReceivers = async (store: Store, timeoutMs = 15_000): Promise<
   });
   onTestFinished(() => host.close());
   const webhooks = createWebhookPort({ env: 'production', outboundMap: null }, IDENTITY, {
-    // A name of the inside leads there; all others to the one host.
+    // An internal name resolves to an internal address; all others to the one host.
     dns: tableDns({
       'inside.hooks.example': addresses('127.0.0.1'),
       'svc.example': addresses(OTHER_ADDRESS),

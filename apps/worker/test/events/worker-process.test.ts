@@ -1,4 +1,4 @@
-/** The worker process and events: nothing is lost with it, and it says where it cannot deliver. */
+/** The worker process and events: no event is lost when the worker ends, and it reports where it cannot deliver. */
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -17,7 +17,7 @@ import { runOnce, startWorker, type WorkerProcess } from '../harness.ts';
 import { ROOT, secrets } from './receiver.ts';
 
 const database = withDatabase();
-/** Closed before anything is killed, so that what is left of the killed has no company. */
+/** Closed before a worker is killed, so that only sessions of the killed worker remain. */
 let store: Store;
 beforeEach(() => {
   store = openStore(database.url);
@@ -33,7 +33,7 @@ it('without SVC_WEBHOOK_KEYS it says that nothing is sent, where somebody has su
   await store.close();
 });
 
-/** Of a SET. */
+/** The `txn` of a SET. */
 const txnOf = (set: string): unknown =>
   JSON.parse(Buffer.from(set.split('.')[1] ?? '', 'base64url').toString()).txn;
 
@@ -51,7 +51,7 @@ const insertStream = (audience: EventAudience) => {
   return store.transaction((tx) => tx.streams.insert({ streamId, audience, createdBy: null, ...wishes }));
 };
 
-/** Answers some at once, and holds the others until they are let go or their sender is gone. */
+/** Answers some requests at once, and holds the others until they are released or their sender is gone. */
 const startReceiver = async () => {
   const bodies = new Map<string, Set<string>>();
   const taken = new Set<string>();
@@ -129,7 +129,7 @@ it.each(sampleOf(['webhook', 'push'], 1))(
       await worker.ended;
       while (receiver.held.size > 0) await once(receiver.events, 'changed');
       await untilAlone(database.url);
-      // As if its leases had lapsed.
+      // Simulates that its leases have expired.
       await runSql(database.url, 'update event_deliveries set taken_until = null');
     }
     receiver.holdNoMore();

@@ -1,6 +1,6 @@
 /**
- * The hosts of hosted Principals, in a process of their own: a test that is at work must not keep them from answering
- * within the worker's deadline. The answers come as JSON by host name and path; the address goes to standard output.
+ * The hosts of hosted Principals, in a separate process, so that a busy test cannot delay their answers beyond the
+ * worker's deadline. Reads the answers as JSON by host name and path; writes its address to standard output.
  */
 import { createServer } from 'node:http';
 

@@ -1,10 +1,10 @@
 /**
- * A worker that is killed (SIGKILL) at any statement of any job, alone or with a second one beside it, leaves nothing
- * that the next round does not put right: in the end the database is that of an undisturbed run, and has no fault.
+ * A worker is killed (SIGKILL) at any statement of any job, alone or with a second one beside it. The next round
+ * repairs all that is left: at the end the database equals that of an undisturbed run, and has no fault.
  *
- * Each statement is met twice (in a sample, one of the two): the process dies before it reaches the server, and after
- * it was executed but before its answer arrives. A part of the statements is tried, evenly spread; SVC_KILL_AT=all
- * tries every one (up to half an hour).
+ * Each statement is tried in two ways (in a sample, in one of them): the process dies before the statement reaches the
+ * server, and after it was executed but before its answer arrives. Some of the statements are tried, evenly spread;
+ * SVC_KILL_AT=all tries every one (up to half an hour).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import { HOSTS_PROGRAM, type HostsProcess, startHostsProcess } from './start-hos
 import { readWholeState, type WholeState } from './whole-state.ts';
 import { makeWorkForEveryJob } from './work-for-every-job.ts';
 
-/** How many statements are tried alone, and how many beside a second worker. */
+/** Number of statements that are tried alone, and beside a second worker. */
 const [ALONE, BESIDE] =
   process.env.SVC_KILL_AT === 'all'
     ? [Number.POSITIVE_INFINITY, 100]
@@ -34,7 +34,7 @@ const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-kill-'));
 let hosts: HostsProcess;
 let names: Readonly<Record<string, string>>;
 let expected: WholeState;
-/** Of an undisturbed round. */
+/** Number of statements of an undisturbed round. */
 let statements: number;
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ afterAll(() => {
   rmSync(keysDir, { recursive: true, force: true });
 });
 
-/** What an undisturbed round must have changed for every job to have had something to do. */
+/** Changes that an undisturbed round must make, which show that every job had work. */
 const EVERY_JOB_CHANGES = `
   audit_events checkpoints closed_days conformance_runs content_checks evidence grants idempotency_keys loose_evidence
   merkle_tiles partitions principal_keys principals receipts relying_parties service_keys spent_proofs status_lists usage_by_day usage_by_key
@@ -72,12 +72,12 @@ const listChanged = (before: WholeState, after: WholeState): string[] =>
 const startOnce = (databaseUrl: string): WorkerProcess =>
   startWorker({ databaseUrl, keysDir, hosts: names, parameters: ['--once'] });
 
-/** What a round leaves to the next, in its log. */
+/** Log lines about work that a round leaves to the next. */
 const LEFT = /"msg":"(job\.failed|[a-z_]+\.not_[a-z_]+)"/;
 
 const hasLeft = ({ log }: WorkerProcess): boolean => log.some((line) => LEFT.test(line));
 
-/** Rounds until one leaves nothing: on a starved machine even an undisturbed worker loses connections. */
+/** Runs rounds until one leaves no work: on a machine under load even an undisturbed worker loses connections. */
 const runToTheEnd = async (databaseUrl: string): Promise<void> => {
   for (let round = 1; ; round++) {
     const worker = startOnce(databaseUrl);
@@ -87,7 +87,7 @@ const runToTheEnd = async (databaseUrl: string): Promise<void> => {
   }
 };
 
-/** The worker was alive at that statement: false when its round had fewer. */
+/** True: the worker was alive at that statement. False: its round had fewer statements. */
 const runAndKill = async (url: string, cut: Cut): Promise<boolean> => {
   let worker: WorkerProcess | null = null;
   let isKilled = false;
@@ -112,7 +112,7 @@ const expectUndisturbed = async (url: string, what = 'undisturbed'): Promise<voi
   expect(faults, what).toEqual([]);
 };
 
-/** Statements to die at, evenly spread over a round. */
+/** Statements at which to kill, evenly spread over a round. */
 const spread = (count: number): number[] => {
   const taken = Math.min(count, statements);
   return Array.from({ length: taken }, (_, i) => 1 + Math.floor(((i + 0.5) * statements) / taken));
@@ -141,7 +141,8 @@ it('a worker killed at any statement leaves nothing that the next one does not p
       await expectUndisturbed(url, describe(cut));
     }),
   );
-  // A round has some statements more on a slow machine, which asks now and then whether its locks are still held.
+  // On a slow machine a round has some more statements, because it checks from time to time whether its locks are still
+  // held.
   expect(killed).toBeGreaterThan(0.9 * cuts.length);
 }, 3_600_000);
 
@@ -152,7 +153,7 @@ it.runIf(isDeep)(
     await twoAtATime(cuts, (cut) =>
       onCopy(prepared.url, async (url) => {
         const second = startOnce(url);
-        // It may be over before that statement, where the second one did the work.
+        // The round may end before that statement if the second worker did the work.
         await runAndKill(url, cut);
         await second.ended;
         await expectUndisturbed(url, describe(cut));

@@ -1,24 +1,25 @@
 /**
- * A proxy before the database that counts the statements of a process over all its connections, and kills it at one of
- * them: before it has reached the server, or when the server has done it and the answer is on its way.
+ * A proxy in front of the database. It counts the statements of a process over all its connections, and kills the
+ * process at one of them: before the statement has reached the server, or after the server has executed it and before
+ * the answer arrives.
  */
 import { startTcpProxy } from '@svc/testkit/store/tcp-proxy';
 import { isExecution, isReady, MessageReader } from './messages.ts';
 
 export interface Cut {
-  /** From 1. */
+  /** Counted from 1. */
   readonly statement: number;
   readonly when: 'before' | 'after';
 }
 
 export interface KillingProxy {
   readonly url: string;
-  /** Statements that have begun. */
+  /** Number of statements that have begun. */
   statements(): number;
   close(): Promise<void>;
 }
 
-/** `kill` must end the process at once: nothing more of it is passed on. */
+/** `kill` must end the process at once; the proxy forwards no more of its data. */
 export const startKillingProxy = async (
   databaseUrl: string,
   cut: Cut | null,

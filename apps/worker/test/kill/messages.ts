@@ -1,10 +1,10 @@
-/** Messages of PostgreSQL's protocol out of a byte stream: a type byte, a length that counts itself, a body. */
+/** Reads messages of PostgreSQL's protocol from a byte stream: a type byte, a length that includes itself, a body. */
 
 export type Message = { readonly type: string; readonly bytes: Buffer };
 
 const LENGTH_BYTES = 4;
 
-/** The first message of a client has no type; here it has the empty one. */
+/** The first message of a client has no type; its type here is empty. */
 export class MessageReader {
   #rest = Buffer.alloc(0);
   #isFirst: boolean;
@@ -32,5 +32,5 @@ export class MessageReader {
 /** A statement is executed by a simple query or by the Execute of an extended one. */
 export const isExecution = ({ type }: Message): boolean => type === 'Q' || type === 'E';
 
-/** The server has done all that it was asked, and says so. */
+/** The server has done all that was requested, and reports this. */
 export const isReady = ({ type }: Message): boolean => type === 'Z';

@@ -1,7 +1,6 @@
 /**
- * A worker that is killed (SIGKILL) at any request to the store while it packs, proves and lets days go leaves nothing
- * that the next round does not put right: every day is cold and whole, no Receipt is lost, none is there twice, and
- * none is counted twice.
+ * A worker is killed (SIGKILL) at any request to the store while it packs, proves and moves days. The next round
+ * repairs all that is left: every day is cold and complete, and no Receipt is lost, stored twice or counted twice.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,14 +24,14 @@ const before = Object.keys(credentials).map((name) => [name, process.env[name]] 
 const DUE = [daysAgo(3), daysAgo(2)];
 let server: S3Server;
 let counted: unknown;
-/** Of an undisturbed round. */
+/** Number of requests of an undisturbed round. */
 let requests: number;
 
 beforeAll(async () => {
   server = await startS3Server('cold', 1_000);
   Object.assign(process.env, credentials);
   await makeWorkForEveryJob({ databaseUrl: prepared.url, keysDir });
-  // Whatever else there is to do is done.
+  // Does the work of all other jobs.
   const others = startWorker({ databaseUrl: prepared.url, keysDir, hosts: {}, parameters: ['--once'] });
   expect(await others.ended, others.log.join('\n')).toBe(0);
   counted = await runSql(prepared.url, COUNTS);
@@ -76,7 +75,7 @@ const expectPacked = async (databaseUrl: string): Promise<void> => {
     onFault: ({ check, where, problem }) => faults.push(`${check}: ${where}: ${problem}`),
   });
   opened.close();
-  // Objects that no manifest names would be a note.
+  // Objects that no manifest names would be reported as notes.
   expect([faults, notes]).toEqual([[], []]);
   expect(await runSql(databaseUrl, COUNTS)).toEqual(counted);
   const named = days.flatMap(({ manifest }) => Object.values(parseColdDay(manifest).tables).flat()).length;

@@ -1,4 +1,4 @@
-/** Receipts of days gone by, signed as the service signs them: no commit would take them any more. */
+/** Receipts of past days, signed as the service signs them. A commit would no longer accept them. */
 import { randomBytes } from 'node:crypto';
 import {
   type ApiKeyId,
@@ -46,7 +46,7 @@ export const insertSignedReceipts = async (
   }
 };
 
-/** A request of nothing at all: denied by the first check, whatever the facts are. */
+/** An empty request: denied by the first check, whatever the facts. */
 const signDenied = async (
   signer: Signer,
   did: DidWeb,

@@ -11,10 +11,10 @@ export interface HostsProcess {
   stop(): void;
 }
 
-/** Its source, for `withSourceProgram`. */
+/** The source file, for `withSourceProgram`. */
 export const HOSTS_PROGRAM = fileURLToPath(new URL('./hosts-program.ts', import.meta.url));
 
-/** `program`: where it was bundled. */
+/** `program`: path of the bundled file. */
 export const startHostsProcess = async (program: string, answers: HostAnswers): Promise<HostsProcess> => {
   const child = spawn(process.execPath, [program, JSON.stringify(answers)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

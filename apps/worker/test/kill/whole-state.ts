@@ -1,7 +1,7 @@
-/** All that a database holds, without what two runs that did the same must differ in: times, random ids, signatures. */
+/** The whole content of a database, without what differs between two equal runs: times, random ids, signatures. */
 import pg from 'pg';
 
-/** What jobs write into a row that depends on when, or by which signature, they did it. Everything else must be equal. */
+/** Columns that jobs fill depending on the time or on a signature. Everything else must be equal. */
 const VARYING: Readonly<Record<string, readonly string[]>> = {
   audit_events: ['event_id', 'occurred_at'],
   checkpoints: ['jws', 'hash', 'created_at'],
@@ -10,7 +10,7 @@ const VARYING: Readonly<Record<string, readonly string[]>> = {
   content_checks: ['checked_at'],
   evidence: ['hash', 'body', 'created_at'],
   evidence_naming: ['named_before'],
-  // Numbers of identity columns are used up by what is rolled back, too.
+  // Values of identity columns are also used up by transactions that are rolled back.
   fence_notes: ['noted_at', 'seq', 'version'],
   grants: ['revoked_at'],
   ledger_count: ['counted_before'],
@@ -31,13 +31,16 @@ const VARYING: Readonly<Record<string, readonly string[]>> = {
   status_lists: ['credential', 'credential_hash', 'valid_from'],
 };
 
-/** Which job of a round came first, and when the clock was read: whether it is set says nothing. */
+/**
+ * Columns that depend on the order of the jobs in a round, and on when the clock was read: even whether they are set
+ * differs.
+ */
 const BY_ORDER: Readonly<Record<string, readonly string[]>> = {
   clock_mark: ['marked_at'],
   loose_evidence: ['unused_since'],
 };
 
-/** By table, each row as sorted JSON text; of what varies, only whether it is there. Partitions by name. */
+/** Rows by table, each as sorted JSON text; of varying columns only whether they are set. Partitions by name. */
 export type WholeState = Readonly<Record<string, readonly string[]>>;
 
 const TABLES = `

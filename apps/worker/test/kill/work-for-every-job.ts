@@ -1,4 +1,4 @@
-/** A deployment in which every job of the worker has something to do. */
+/** A deployment in which every job of the worker has work. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ export interface Deployment {
 const DAY_SIZES = [4, 0, 300];
 const OLD_DAY = '2018-03-04';
 
-/** Answers what the hosts of its Principals serve. Leaves no connection open. */
+/** Resolves with the answers that the hosts of its Principals serve. Leaves no connection open. */
 export const makeWorkForEveryJob = async ({ databaseUrl, keysDir }: Deployment): Promise<HostAnswers> => {
   const config = readConfig({
     DATABASE_URL: databaseUrl,
@@ -80,7 +80,9 @@ const insertPrincipals = async (service: ServiceDeps, count: number): Promise<Pr
   return principals;
 };
 
-/** Three are proven, two of these with a document; two have lost their proof, one of these was verified. */
+/**
+ * Three Principals are proven, two of these with a document; two have lost their proof, and one of these was verified.
+ */
 const makeDomainsDue = async (service: ServiceDeps, databaseUrl: string): Promise<HostAnswers> => {
   const principals = await insertPrincipals(service, 5);
   const answers: HostAnswers = {};
@@ -113,7 +115,7 @@ const documentOf = (did: string): string => {
   });
 };
 
-/** Two Principals with Grants in signed lists, of which some are revoked and not stamped; a third has a list alone. */
+/** Two Principals have Grants in signed lists, of which some are revoked and not stamped; a third has only a list. */
 const leaveRevocationsUnstamped = async (service: ServiceDeps, sql: pg.Client): Promise<void> => {
   for (const principal of await insertPrincipals(service, 3)) {
     const ids = await service.store.transaction(async (tx) => {
@@ -141,13 +143,13 @@ const leaveRevocationsUnstamped = async (service: ServiceDeps, sql: pg.Client): 
     const long = `update grants set revocation_recorded_at = now() - interval '1 minute' where id = any ($1)`;
     await sql.query(long, [ids.slice(0, 2)]);
   }
-  // Checked a moment ago, so that they are no work for another job.
+  // Checked a moment ago, so that another job has no work on them.
   await sql.query(
     `update principals set last_checked_at = now() where did in (select principal from grants)`,
   );
 };
 
-/** Two claims whose time is over; and evidence that nobody has used for hours. */
+/** Two claims that have expired; and evidence that was unused for hours. */
 const leaveClaimsAndLooseEvidence = async (service: ServiceDeps, sql: pg.Client): Promise<void> => {
   const orgId = `org_${encodeUlid(Date.now(), randomBytes(10))}`;
   await sql.query(`insert into orgs (org_id, slug, name) values ($1, 'claimants', 'An org')`, [orgId]);
@@ -213,7 +215,7 @@ const leaveWhatHasServedItsTime = async (sql: pg.Client): Promise<void> => {
   );
 };
 
-/** One whose runner is gone, one that no runner took, and 150 that have served their time: more than one step removes. */
+/** A run whose runner is gone, a run that no runner took, and 150 expired runs: more than one step removes. */
 const leaveConformanceRuns = async (sql: pg.Client): Promise<void> => {
   await sql.query(
     `insert into conformance_runs (run_id, account, key_id, endpoint, status, created_at, finished_at, lease, leased_until,
@@ -226,7 +228,7 @@ const leaveConformanceRuns = async (sql: pg.Client): Promise<void> => {
   );
 };
 
-/** A new key signs from now on; the former one stays published. */
+/** A new key signs from now on; the former key stays published. */
 const rotateStatusKey = (keysDir: string): void => {
   const file = join(keysDir, 'status-keys.json');
   const { keys } = JSON.parse(readFileSync(file, 'utf8')) as { keys: object[] };

@@ -4,7 +4,7 @@ import { WEBHOOK_TIMEOUT_MS } from './transport.ts';
 
 afterEach(() => vi.useRealTimers());
 
-/** Answers how to end it. */
+/** Returns the function that stops it. */
 type Start = (deps: DelivererDeps) => () => Promise<void>;
 const running: Start = (deps) => startEventDeliverer(deps).stop;
 const once: Start = (deps) => {
@@ -16,7 +16,7 @@ const once: Start = (deps) => {
   };
 };
 
-/** One delivery, to a receiver that holds its answer until `answer`. */
+/** One delivery, to a receiver that delays its answer until `answer`. */
 const holding = () => {
   const noted: unknown[] = [];
   const event = { eventId: 'evt_1', type: 'decision.denied', occurredAtMs: 0, data: '{}' };

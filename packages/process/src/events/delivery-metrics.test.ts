@@ -1,4 +1,4 @@
-/** Metrics of deliveries say what became of attempts and what waits, and -1 where storage does not answer. */
+/** Metrics of deliveries show the outcomes of attempts and what waits, and -1 if storage does not answer. */
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createDeliveryMetrics } from './delivery-metrics.ts';

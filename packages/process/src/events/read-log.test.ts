@@ -1,4 +1,4 @@
-/** One fault while the log is read ends nothing for others. */
+/** A fault with one subscription while the log is read does not affect others. */
 import { expect, it } from 'vitest';
 import { type ReadLogDeps, readLog } from './read-log.ts';
 

@@ -22,11 +22,11 @@ describe.each([
   const endOf = async () => PARTS;
 
   interface Rounds {
-    /** Parts that cannot be swept. */
+    /** Parts whose sweep fails. */
     readonly fails?: readonly number[];
-    /** Each round is of a process of its own, which draws these bytes; null: all are of one, which draws zeros. */
+    /** Each round runs in a new process, which draws these bytes. Null: one process runs all rounds and draws zeros. */
     readonly drawn?: readonly (readonly number[])[] | null;
-    /** Of each round. */
+    /** Limit of each round. */
     readonly most?: number;
   }
 

@@ -2,7 +2,7 @@ import type { Exclusive } from '@svc/service';
 import { describe, expect, it } from 'vitest';
 import { type Job, pauseMsAfter, type Round, runRound, startMaintenance } from './loop.ts';
 
-/** A lock that one may hold at a time, and that the test can lose. */
+/** A lock with one holder at a time, which the test can make lost. */
 const oneLock = () => {
   const held = new Map<string, AbortController>();
   return {
@@ -28,7 +28,7 @@ const aborted = (signal: AbortSignal) =>
 const clock = { resync: async () => {} };
 const atEase = { clock, holds: { list: () => [] } };
 
-/** Runs until it is told to stop, then answers 1. */
+/** Runs until it is told to stop, then resolves with 1. */
 const patientJob = (name: string): Job => ({
   name,
   everyMs: 1,
@@ -69,7 +69,7 @@ describe('a round', () => {
   it('is told when its lock is lost, and has failed then, whatever it resolves with', async () => {
     const store = oneLock();
     const { run, ...job } = patientJob('a');
-    // Its lock is lost when it has begun.
+    // The lock is lost once the round has begun.
     const round = runRound(
       { store, ...atEase },
       {

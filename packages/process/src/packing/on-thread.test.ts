@@ -1,4 +1,4 @@
-/** What becomes of a day whose thread fails: the process that started it goes on, and learns why. */
+/** A day whose thread fails: the process that started the thread goes on, and gets the reason. */
 import { filePlaces } from '@svc/object-store';
 import { StoreError } from '@svc/service';
 import { expect, it } from 'vitest';
@@ -14,7 +14,7 @@ const pack = (program: string, stop: AbortSignal = new AbortController().signal)
 const answer = (outcome: object): string =>
   `import { parentPort } from 'node:worker_threads'; parentPort.postMessage(${JSON.stringify(outcome)});`;
 
-/** Each of the two threads runs a program of its own. */
+/** A separate program for each of the two threads. */
 const both = (write: string, readBack: string): string =>
   `import { parentPort, workerData } from 'node:worker_threads';
    const { objects, what } = workerData.task;

@@ -1,4 +1,4 @@
-/** What becomes of reads whose thread fails: they are told to try again, and the next one is read. */
+/** Reads whose thread fails: they are rejected so that the caller can retry, and the next read succeeds. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-/** A thread that runs this program instead, for each task that comes. */
+/** A thread that runs this program instead, once for each task. */
 const threadOf = (onTask: string, options: ReadingOptions = {}): ReadingThread => {
   const program = `import { parentPort } from 'node:worker_threads';
     import { serialize } from 'node:v8';
@@ -67,7 +67,7 @@ it.each([
   'where the thread %s, all who wait are told, somebody hears of it once, and the next is read on a new one',
   async (_, fault) => {
     const ends: string[] = [];
-    // A thread has to start within it, on a loaded machine too, unless it is what is waited for.
+    // A thread has to start within this time even on a loaded machine, except in the test that waits for it to pass.
     const answerMs = fault === ENDLESS ? 1_500 : 4_000;
     const options = { answerMs, onEnd: (why: string) => ends.push(why) };
     const { read } = threadOf(`if (group.name === 'bad') { ${fault} } else found(id, group.name);`, options);
@@ -95,11 +95,11 @@ it('a process that was stopped for longer than a read may take finds the answer 
     `found(id, group.name); if (group.name === 'late') writeFileSync(${JSON.stringify(sent)}, '');`,
     { answerMs: 1_000 },
   );
-  // A thread may take longer to start than it has for an answer.
+  // Repeated, since a thread may take longer to start than the time limit of an answer.
   await until(async () => (await told(read(groupOf('first'), ALL)).catch(() => null)) === 'first');
   const reading = read(groupOf('late'), ALL);
   const untilMs = performance.now() + 1_200;
-  // As a stopped process: nothing of it runs, its timers are due, and the answer has come.
+  // Simulates a stopped process: none of its code runs, its timers are due, and the answer has arrived.
   while (performance.now() < untilMs || !existsSync(sent));
   expect(await told(reading)).toBe('late');
 });

@@ -8,7 +8,7 @@ const did = 'did:web:acme.example';
 const caller = { class: 'principal', subject: did, orgId: null, isNewcomer: false } as unknown as Caller;
 const settled = () => new Promise(setImmediate);
 
-/** Each Grant has two rows; lists of rows are read when `answer` is called. */
+/** Each Grant has two rows; the rows are read when `answer` is called. */
 const setUp = (grantCount = 1) => {
   const reading: (() => void)[] = [];
   const asked = { lists: 0, grants: [] as (readonly string[])[] };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { inertCell } from './inert-cell.ts';
 
 const SIGNS = ['=', '+', '-', '@', '＝', '⁼'];
-/** The rule as one expression, which looks again at all that is dropped from each tab on. */
+/** The rule as one regular expression, which searches all dropped characters again after each tab. */
 const COMPUTED =
   /(?<=^|[;|\t])(?=[\s"'`\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@＝＋－＠﹦﹢﹣﹫⁼₌⁺₊⁻₋]|[\t\r\n'])/gu;
 

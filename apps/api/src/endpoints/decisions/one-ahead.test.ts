@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { EXPORTS, StreamTurns } from '../stream-turns.ts';
 import { oneAhead } from './one-ahead.ts';
 
-/** Numbers from 1, and what became of whoever makes them. */
+/** A generator of numbers from 1, and its state. */
 const create = (count: number, failsAt = 0) => {
   const state = { made: 0, hasEnded: false };
   async function* make() {
