@@ -138,7 +138,7 @@ const packOne = async (
   return 'packed';
 };
 
-/** An unrecorded manifest in the store would prevent the deletion of the objects that it names for ever. */
+/** An unrecorded manifest that stays in the store would prevent for ever that the objects which it names are deleted. */
 const removeUnrecorded = async (
   { store, objects }: PackDaysDeps,
   day: Day,

@@ -178,7 +178,7 @@ const textsOf = (ids: readonly unknown[], receipts: readonly Parts[], form: Expo
 
 const NOTHING: ColumnBatch = { count: 0, columns: {}, texts: null, last: null };
 
-/** From the first place to the one after the last; null: there is none. */
+/** The span from the first place to the one after the last; null: there is none. */
 const spanOf = (places: readonly number[]): Span | null => {
   const [first, last] = [places[0], places.at(-1)];
   return first === undefined || last === undefined ? null : [first, last + 1];

@@ -155,7 +155,7 @@ type OfCalls =
   | 'selfServe'
   | 'trustProxyHops';
 
-/** What API and worker have in common. */
+/** Members that API and worker have in common. */
 export type ServiceConfig = Omit<Config, OfCalls>;
 
 /** Configuration of the worker. It closes days and signs status lists; it signs no Receipt and admits no caller. */

@@ -49,7 +49,7 @@ export const findKeyFile = (purpose: KeyPurpose, config: KeyPaths): KeyFile => {
 
 export interface ReadSecret {
   readonly text: string;
-  /** What is wrong with the permissions to read or replace the file; null: nothing. */
+  /** The fault in the permissions to read or replace the file; null: none. */
   readonly exposure: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** What a person sees after `npm start`. */
+/** The text that a person sees after `npm start`. */
 import { isIPv6 } from 'node:net';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { Shown } from './walkthrough.ts';
@@ -16,7 +16,7 @@ export interface ReportInput {
   readonly bodyPath: string;
   /** The demonstration as an environment file. */
   readonly envPath: string;
-  /** What is unusual about this start. */
+  /** Sentences about anything unusual in this start. */
   readonly notes: readonly string[];
 }
 

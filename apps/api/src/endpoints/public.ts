@@ -31,7 +31,7 @@ export interface PublicDeps {
   readonly known: KnownPublic;
 }
 
-/** What this node continues to serve for a while when storage does not answer. */
+/** Answers that this node continues to serve for a while when storage does not answer. */
 export interface KnownPublic {
   readonly documents: LastKnown;
   readonly statusLists: LastKnown;

@@ -87,7 +87,7 @@ const SETTLES_MS = 1_500;
 const CALM_MS = 5_000;
 const MAX_RETRY_AFTER_SECONDS = 8;
 
-/** What can be learned from a request that has ended. */
+/** Evidence from a request that has ended. */
 export interface Leaving {
   /** Number of decisions that were made for the request: 0 if the service failed or refused it. */
   readonly decisions: number;

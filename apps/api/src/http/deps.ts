@@ -1,4 +1,4 @@
-/** What the HTTP frame needs from the code that composes the process. */
+/** Dependencies of the HTTP frame, provided by the code that composes the process. */
 import type { Feature } from '@svc/contract';
 import { type Clock, VERIFY_DEADLINE_MS } from '@svc/service';
 import type { Logger } from 'pino';

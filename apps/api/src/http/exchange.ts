@@ -24,7 +24,7 @@ export interface StreamedAnswer extends Omit<Answer, 'body'> {
   readonly streamMs?: number | undefined;
 }
 
-/** What all exchanges of one service share. */
+/** Settings that all exchanges of one service share. */
 export interface ExchangeSettings {
   /** Base of the links in answers; without a trailing slash. */
   readonly publicBaseUrl: string;
