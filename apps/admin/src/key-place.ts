@@ -1,4 +1,6 @@
-/** The place of the keys that a command works on: a key set in its file, and the keys that the database has recorded. */
+/**
+ * The place of the keys that a command works on: a key set in its file, and the keys that the database has recorded.
+ */
 import { UsageError } from '@svc/cli/command-line';
 import {
   type Environment,

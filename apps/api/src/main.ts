@@ -1,4 +1,7 @@
-/** The API: one process or, with `SVC_PROCESSES`, several behind one port. `--help` lists the variables that configure it. */
+/**
+ * The API: one process or, with `SVC_PROCESSES`, several behind one port. `--help` lists the variables that configure
+ * it.
+ */
 import cluster from 'node:cluster';
 import { describeVariables } from '@svc/config';
 import {

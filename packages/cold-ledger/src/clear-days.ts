@@ -230,9 +230,9 @@ class NamedElsewhereError extends Error {
 }
 
 /**
- * Deletes the objects that only replaced manifests of the service name, once the grace period since the replacement is
- * over and the day was proven from its present objects again. Keeps objects that are named by a manifest in the store
- * which this database does not know.
+ * Deletes the objects that only replaced manifests of the service name. It waits until the grace period since the
+ * replacement is over and the day was proven from its present objects again. It keeps objects that are named by a
+ * manifest in the store which this database does not know.
  *
  * Resolves with the number of deleted objects, and with two kinds of days that are tried again an hour later: days that
  * were not proven, of which nothing is deleted, and days of which some object could not be deleted.

@@ -138,7 +138,9 @@ const packOne = async (
   return 'packed';
 };
 
-/** An unrecorded manifest that stays in the store would prevent for ever that the objects which it names are deleted. */
+/**
+ * An unrecorded manifest that stays in the store would prevent for ever that the objects which it names are deleted.
+ */
 const removeUnrecorded = async (
   { store, objects }: PackDaysDeps,
   day: Day,

@@ -25,7 +25,9 @@ export const filePlaces = (): SharedArrayBuffer => FILE_PLACES.memory;
 /** Frees the places of a thread that has ended. */
 export const freeFilePlacesOf = (thread: number): void => FILE_PLACES.freeAllOf(thread);
 
-/** `file:///folder`, or `s3://bucket/prefix` at `endpoint` (null: Amazon's). The SDK is loaded only where it is needed. */
+/**
+ * `file:///folder`, or `s3://bucket/prefix` at `endpoint` (null: Amazon's). The SDK is loaded only where it is needed.
+ */
 export const openObjects = async (
   place: string,
   endpoint: string | null,

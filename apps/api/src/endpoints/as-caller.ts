@@ -1,6 +1,6 @@
 /**
  * The work of each call waits in the queue on its caller's account. Therefore the endpoints are bound anew for every
- * call, to the store as the caller's tenant uses it, and state that endpoints keep between calls is passed to them.
+ * call, to the store as the caller's tenant uses it. State that endpoints keep between calls is passed to them.
  * Decisions are gathered from all callers and have their own fair sharing.
  */
 import { type Caller, type ServiceDeps, type Tenant, tenantAt, tenantOf } from '@svc/service';

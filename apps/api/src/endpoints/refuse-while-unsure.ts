@@ -1,7 +1,10 @@
 /**
  * Refuses nearly all routes while it is unknown whether the database is the one that made the latest commits (protocol
- * §10). Answers from a wrong database could do harm: a status list could show a revoked Grant as valid, a name or an
- * index could be given out twice, a revocation could be answered as done and be lost with the database.
+ * §10). Answers from a wrong database could do harm:
+ *
+ * - a status list could show a revoked Grant as valid;
+ * - a name or an index could be given out twice;
+ * - a revocation could be answered as done and be lost with the database.
  */
 import type { RouteId } from '@svc/contract';
 import type { Holds } from '@svc/service';

@@ -1,7 +1,7 @@
 /**
- * Periodic jobs. Each has its own loop: a round, then a pause with jitter, which desynchronises the nodes of a deployment.
- * A round holds the job's lock, so that one node at a time works on it. A job derives its work from the stored state, so
- * the next round makes up for a missed or interrupted one.
+ * Periodic jobs. Each has its own loop: a round, then a pause with jitter, which desynchronises the nodes of a
+ * deployment. A round holds the job's lock, so that one node at a time works on it. A job derives its work from the
+ * stored state, so the next round makes up for a missed or interrupted one.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';

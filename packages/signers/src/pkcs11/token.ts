@@ -24,10 +24,10 @@ const DEADLINE_MS = 500;
 const MAX_WAITING = 1_000;
 const MAX_CALLS = 16;
 /**
- * Pauses before a token is looked for again that was not found or failed before it was given the PIN, by a key that has
- * never logged in to it. SoftHSM writes its state at each login, and other processes find no token meanwhile; so nodes
- * that start together would end each other. The sum is longer than the time for which a library with sessions is not
- * renewed (`Library.renew`).
+ * Pauses before a token is looked for again. This is done if the token was not found, or failed before it was given the
+ * PIN, and the key has never logged in to it. SoftHSM writes its state at each login, and other processes find no token
+ * meanwhile; so nodes that start together would end each other. The sum is longer than the time for which a library
+ * with sessions is not renewed (`Library.renew`).
  */
 const LOOKED_FOR_AGAIN_MS = [50, 100, 200, 400, 800, 1_600, 2_400] as const;
 /** Threads of libuv's pool that are reserved for file access, DNS and compression, even if the token hangs. */

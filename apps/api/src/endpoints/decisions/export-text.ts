@@ -1,6 +1,6 @@
 /**
- * Exported decisions as text (interface §GET /decisions/export). NDJSON: a DecisionExportRow on each line. CSV: RFC 4180
- * with a header line, the members of the summary, then the Receipt as its JWS and the outcomes as a JSON array.
+ * Exported decisions as text (interface §GET /decisions/export). NDJSON: a DecisionExportRow on each line. CSV: RFC
+ * 4180 with a header line, the members of the summary, then the Receipt as its JWS and the outcomes as a JSON array.
  */
 import type { ExportedDecision } from '@svc/service';
 import { presentOutcome } from '../outcomes.ts';
