@@ -1,6 +1,6 @@
 /**
- * Approving one Action that was denied (protocol §16): the Capability that a Principal is asked to sign for it, and
- * whether a Grant is that and nothing wider.
+ * Approval of one Action that was denied (protocol §16): builds the Capability that a Principal is asked to sign for
+ * the Action, and checks that a Grant gives exactly that and nothing wider.
  */
 import { type DidKey, type DidWeb, type JsonObject, jcs, normalizeHtu } from '@svc/codec';
 import { CHECK_IDS, type CheckId } from './checks/table.ts';
@@ -14,7 +14,7 @@ import { UNSEEN } from './unseen.ts';
 /** The longest validity of a Grant that approves one Action, in milliseconds: 15 minutes. */
 export const APPROVAL_MAX_VALIDITY_MS = 15 * 60_000;
 
-/** Whom a Grant for one Action is for, and what it allows. */
+/** What a Grant for one Action must give, to which Agent and for which relying party. */
 export interface ApprovalAsked {
   readonly agent: DidKey;
   readonly relyingParty: DidWeb;
@@ -22,10 +22,13 @@ export interface ApprovalAsked {
 }
 
 /**
- * The Capability for this Action alone, once: its resource by name, its amount as the ceiling, one use. Null where no
- * pattern stands for the resource and for nothing else: it has an asterisk, is longer than a pattern may be, or is no
- * URL in normal form (`api:call`), as one with a query, which no pattern holds: a Grant for its path would allow every
- * query. Of an `api:call` it is method and address: whatever query and body the Agent chooses, it allows.
+ * The Capability for this Action alone, once: its resource by name, its amount as the ceiling, one use.
+ *
+ * Null where no pattern matches the resource and nothing else: the resource contains an asterisk, is longer than a
+ * pattern may be, or (`api:call`) is not a URL in normal form. A URL with a query is not in normal form: patterns have
+ * no query, and a Grant for the path would allow every query.
+ *
+ * For an `api:call`, the Capability names method and URL only: it allows any query and body that the Agent chooses.
  */
 export const capabilityForOnce = (action: Action): Capability | null => {
   const name = action.resource;
@@ -41,18 +44,18 @@ export const capabilityForOnce = (action: Action): Capability | null => {
 };
 
 /**
- * Changes how its neighbours are read: spaces beside each other and at an end; marks that strike through or enclose what is
- * before them, and so many on one letter that they cover what is around it.
+ * Characters that change how their neighbours are read: adjacent spaces, a space at either end, marks that strike
+ * through or enclose the preceding character, and four or more marks in a row, which cover the text around them.
  */
 const MISLEADING = /\p{Me}|[\u0334-\u0338]| {2}|^ | $|\p{M}{4}/u;
 
 /**
- * Whether a person sees all of this text where it is shown from left to right (`<bdo dir="ltr">`: letters of some
- * scripts turn the order of digits and slashes beside them). Says nothing about letters that look alike.
+ * Whether a person sees all of this text where it is displayed from left to right. That takes `<bdo dir="ltr">`:
+ * letters of some scripts reverse the order of digits and slashes beside them. Does not detect letters that look alike.
  */
 export const isReadable = (text: string): boolean => !UNSEEN.test(text) && !MISLEADING.test(text);
 
-/** Why the Grant is not exactly what was asked for; null: it is. Says nothing about its signature. */
+/** Why the Grant is not exactly what was asked for; null if it is. Does not check its signature. */
 export const findApprovalFault = (grant: Grant, asked: ApprovalAsked): string | null => {
   const { agent, relyingParty, capability } = asked;
   if (grant.agent !== agent) return `must be for the Agent ${agent}, and is for ${grant.agent}`;
@@ -70,15 +73,18 @@ export const findApprovalFault = (grant: Grant, asked: ApprovalAsked): string | 
 const textOf = ({ action, constraints, resources }: Capability): string =>
   jcs({ action, constraints, ...(resources !== undefined && { resources: [...resources] }) });
 
-/** What the checks of a decision came to. */
+/** Outcomes of the checks of a decision. */
 export type ApprovalOutcomes = Readonly<Partial<Record<CheckId, CheckOutcome>>>;
 
-/** What a Capability allows: all that another Grant of the same Principal to the same Agent can change. */
+/**
+ * The checks of what a Capability allows. Only these can an approval change, which is another Grant of the same
+ * Principal to the same Agent.
+ */
 const APPROVABLE: ReadonlySet<CheckId> = /* @__PURE__ */ new Set(['P16', 'P17', 'P18', 'P19', 'P20']);
 
 /**
- * Why a denial with these outcomes cannot be approved; null: it can. T5 is skipped in every one but of a Proof that was
- * spent.
+ * Why a denial with these outcomes cannot be approved; null if it can. T5 is `skipped` in every denial except that of a
+ * spent Proof.
  */
 export const findUnapprovable = (outcomes: ApprovalOutcomes): string | null => {
   const wrong = CHECK_IDS.find(

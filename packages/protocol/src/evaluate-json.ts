@@ -1,6 +1,6 @@
 /**
- * The engine as JSON → JSON: the form that vectors, other implementations and audits share (vectors/README.md).
- * The input carries every fact; the output is the body of the Receipt.
+ * The engine as a function from JSON to JSON: the form that vectors, other implementations and audits share
+ * (vectors/README.md). The input contains every fact; the output is the body of the Receipt.
  */
 
 import {
@@ -64,7 +64,7 @@ export interface EvaluateInput {
       readonly status_list_credential: string;
       readonly status_list_index: string;
       readonly allocated_at: string;
-      /** Hash of the Grant that was allowed first under this id; absent and null before that. */
+      /** Hash of the Grant that was first allowed under this id; absent and null mean that none was. */
       readonly grant_hash?: string | null;
     }>;
     readonly status: JsonAnswer<{
@@ -73,18 +73,21 @@ export interface EvaluateInput {
       readonly valid_from: string | null;
       readonly checked_at: string;
     }>;
-    /** Needed where a budget is to be judged; the balances as published, never consumed being version 0. */
+    /** Needed where a budget is checked: the balances as published. Version 0 means never consumed from. */
     readonly balances?: JsonAnswer<ConsumptionSnapshot>;
     readonly spent: JsonAnswer<boolean>;
   };
 }
 
-/** Thrown when the input is not an `EvaluateInput`: a fault of the caller, never a verdict. */
+/** Thrown when the input is not an `EvaluateInput`: an error of the caller, never a verdict. */
 export class EvaluateInputError extends Error {
   override readonly name = 'EvaluateInputError';
 }
 
-/** Evaluates; the whole Receipt but its signature. Throws `EvaluateInputError` on an unusable input. */
+/**
+ * Evaluates, and returns the body of the Receipt: all of it except the signature. Throws `EvaluateInputError` on an
+ * unusable input.
+ */
 export const evaluateJson = (input: unknown, crypto: CryptoPort): ReceiptBody => {
   const { request, context, facts } = parseEvaluateInput(input, crypto);
   const decided = evaluate(parsePresented(request), facts, context);
@@ -92,7 +95,7 @@ export const evaluateJson = (input: unknown, crypto: CryptoPort): ReceiptBody =>
   return buildReceiptBody(request, decided, context);
 };
 
-/** What `evaluate` takes, from its JSON form. Throws `EvaluateInputError` on an unusable input. */
+/** Parses the JSON form into what `evaluate` takes. Throws `EvaluateInputError` on an unusable input. */
 export const parseEvaluateInput = (input: unknown, crypto: CryptoPort) => {
   const root = objectAt(input, 'input');
   const rp = objectAt(root.relying_party, 'relying_party');
@@ -151,7 +154,7 @@ const parsePrincipal = (value: JsonValue): Answer<PrincipalFact> => {
   });
 };
 
-/** A document that is not the issuer's decides like one that could not be obtained. */
+/** A document that is not the issuer's has the same effect as one that could not be fetched. */
 const parseDocument = (value: JsonValue, grant: string, crypto: CryptoPort): Answer<DocumentFact> => {
   const fact = objectAt(value, 'facts.document');
   const text = stringAt(fact.document, 'facts.document.document');

@@ -1,6 +1,6 @@
 /**
- * The evaluation: the whole table of checks over one request and the facts around it (protocol §7). Pure: one
- * instant, no I/O, the same answer for the same input.
+ * The evaluation: runs the whole table of checks over one request and its facts (protocol §7). Pure: one instant, no
+ * I/O, the same answer for the same input.
  */
 
 import type { CryptoPort } from '@svc/codec';
@@ -23,7 +23,7 @@ export interface VerifyRequest {
   readonly action: unknown;
 }
 
-/** Whom an evaluation is for, when, and by which rules; `TRUST_CONFIG` unless given. */
+/** The relying party of an evaluation, its instant and its rules; `trust` is `TRUST_CONFIG` unless given. */
 export interface EvaluationContext {
   readonly relyingParty: RelyingParty & { readonly profile: ProfileId };
   /** The one instant of this evaluation, milliseconds since the epoch. */
@@ -32,36 +32,42 @@ export interface EvaluationContext {
   readonly trust?: TrustConfig;
 }
 
-/** Passed, denied, or skipped because something that it requires did not pass. */
+/** Passed, denied, or skipped because a check that it requires did not pass. */
 export type CheckOutcome = boolean | 'skipped';
 
-/** A decision with all that it rests on; `buildReceiptBody` makes a Receipt's body of it. */
+/** A decision with everything that it is based on; `buildReceiptBody` makes a Receipt's body from it. */
 export interface Decided {
   readonly kind: 'decided';
   readonly decision: 'ALLOW' | 'DENY';
   readonly reason: ReasonCode | null;
   readonly outcomes: Readonly<Record<CheckId, CheckOutcome>>;
-  /** Evidence of the checks that passed; nothing else has been proven. */
+  /** Evidence of the checks that passed. Nothing else has been proven. */
   readonly evidence: Partial<Evidence>;
   readonly consulted: Consulted;
-  /** What the commit of this ALLOW moves; null on DENY and where nothing is used up. */
+  /** The movement that the commit of this ALLOW makes; null on DENY and where no budget is consumed. */
   readonly consumption: Consumption | null;
 }
 
-/** Some fact has not been looked up; nothing is decided. */
+/** Some fact has not been looked up yet; nothing is decided. */
 export interface Undecided {
   readonly kind: 'undecided';
   readonly lookups: readonly Lookup[];
 }
 
-/** Parses the request; every refusal in here becomes a DENY, never an error. `grant`: its Grant, where that has been parsed. */
+/**
+ * Parses the request. Every refusal here becomes a DENY, never an error. `grant`: the request's Grant, if it is already
+ * parsed.
+ */
 export const parsePresented = (request: VerifyRequest, grant = parseGrant(request.grant)): Presented => ({
   grant,
   proof: parseProof(request.proof),
   action: parseAction(request.action),
 });
 
-/** Every look-up that the evaluation can come to need, told from the parsed tokens alone: for loading in one go. */
+/**
+ * Every look-up that the evaluation may need, derived from the parsed tokens alone, so that the caller can load all
+ * facts at once.
+ */
 export const planLookups = ({ grant, proof }: Presented): readonly Lookup[] => {
   if (!grant.ok) return [];
   const { issuer, kid, id, status, capabilities } = grant.value;
@@ -137,7 +143,7 @@ class Run {
     }
   }
 
-  /** ALLOW takes every check's `true`; an empty list of reasons alone is not enough. */
+  /** ALLOW requires `true` from every check; an empty list of reasons is not enough. */
   result(): Decided | Undecided {
     if (this.lookups.length > 0) return { kind: 'undecided', lookups: this.lookups };
     const { outcomes, reason } = this;

@@ -1,6 +1,6 @@
 /**
- * The body of a Receipt: everything it says but its signature (interface §Receipt, protocol §8). Members are
- * written in RFC 8785 order, so `JSON.stringify` of the body is its canonical form.
+ * The body of a Receipt: everything in it except its signature (interface §Receipt, protocol §8). Members are written
+ * in RFC 8785 order, so `JSON.stringify` of the body is its canonical form.
  */
 
 import {
@@ -26,8 +26,8 @@ import { TRUST_CONFIG, type TrustConfig, trustConfigDocument } from './trust-con
 export const RECEIPT_VERSION = 'svc-receipt-v1';
 
 /**
- * A Receipt without its signature (interface §Receipt, protocol §8). Which members are there follows from the outcomes of
- * the checks.
+ * A Receipt without its signature (interface §Receipt, protocol §8). The outcomes of the checks decide which members
+ * are present.
  */
 export interface ReceiptBody {
   readonly agent?: DidKey;
@@ -35,7 +35,7 @@ export interface ReceiptBody {
   readonly decision: 'ALLOW' | 'DENY';
   readonly evaluated_at: string;
   readonly evidence: {
-    /** The budget that this ALLOW consumed, and the balances that it rests on: those before it. */
+    /** The budget that this ALLOW consumed, and the balances before it. */
     readonly consumption?: {
       readonly key: Sha256;
       readonly snapshot_hash: Sha256;
@@ -79,7 +79,9 @@ export interface ReceiptBody {
   };
 }
 
-/** What of a Receipt's body the decision itself does not have. `nowMs` is milliseconds since the epoch. */
+/**
+ * The part of a Receipt's body that does not come from the decision itself. `nowMs` is milliseconds since the epoch.
+ */
 export interface ReceiptContext {
   readonly receiptId: ReceiptId;
   readonly relyingParty: { readonly did: DidWeb; readonly profile: ProfileId };
@@ -97,7 +99,7 @@ export const buildReceiptBody = (
   const { crypto, relyingParty } = context;
   const { P3, P9 } = decided.evidence;
   const requestHash = hashRequest(decided, crypto);
-  // Member by member: a literal that is spread together takes longer, and this is made for every decision.
+  // Members are assigned one by one: spreading object literals is slower, and this runs for every decision.
   const body = {} as Writable<ReceiptBody>;
   if (P9 !== undefined) body.agent = P9.proof.agent;
   if (P3 !== undefined) body.authority = authorityOf(decided);
@@ -132,7 +134,7 @@ export const buildReceiptBody = (
 
 type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
-/** SHA-256 of JCS `{action, htm, htu}`: what a relying party recomputes from the request it really received. */
+/** SHA-256 of JCS `{action, htm, htu}`: a relying party recomputes it from the request that it received. */
 export const requestHashOf = (
   crypto: CryptoPort,
   request: { readonly action: Action; readonly htm: string; readonly normalizedHtu: string },
@@ -147,7 +149,7 @@ const hashRequest = ({ evidence: { P9, P15 } }: Decided, crypto: CryptoPort): Sh
     ? null
     : requestHashOf(crypto, { action: P15.action, htm: P9.proof.htm, normalizedHtu: P9.proof.normalizedHtu });
 
-/** In RFC 8785 order, so that the body stays in order. P17 left only flat, known constraints. */
+/** In RFC 8785 order, so that the body stays in order. After P17 the constraints are flat and known. */
 const authorityOf = ({ decision, evidence: { P20 } }: Decided): Capability | null =>
   decision !== 'ALLOW' || P20 === undefined ? null : inCanonicalOrder(P20.authority);
 
@@ -210,7 +212,7 @@ const allSkipped = (ids: readonly CheckId[]): Checks => Object.fromEntries(ids.m
 const PROTOCOL_SKIPPED = /* @__PURE__ */ allSkipped(PROTOCOL_CHECK_IDS);
 const TRUST_SKIPPED = /* @__PURE__ */ allSkipped(TRUST_CHECK_IDS);
 
-/** Written over a copy, whose members are in order. */
+/** Assigned over a copy of `skipped`, whose members are in order. */
 const pick = ({ outcomes }: Decided, ids: readonly CheckId[], skipped: Checks): Checks => {
   const picked = { ...skipped };
   for (const id of ids) picked[id] = outcomes[id];

@@ -1,27 +1,27 @@
 /**
- * The trust configuration: the bounds under which outside facts may be used (protocol §7). Every Receipt pins it
- * by hash, so a change of any bound is a new version.
+ * The trust configuration: the bounds within which external facts may be used (protocol §7). Every Receipt pins it by
+ * hash, so a change of any bound is a new version.
  */
 
 import { type JsonObject, jcs } from '@svc/codec';
 
-/** How old what the service knows may be when it decides (protocol §7). Receipts name it by its hash. */
+/** Maximum ages of the facts that the service decides on (protocol §7). Receipts name it by its hash. */
 export interface TrustConfig {
-  /** Name of this configuration, as the published document has it. */
+  /** Name of this configuration, as in the published document. */
   readonly version: string;
-  /** Name of the policy that the bounds are of. */
+  /** Name of the policy that the bounds belong to. */
   readonly policyVersion: 'svc-trust-v1';
-  /** A Principal's DID document is fetched again after this. */
+  /** The service fetches a Principal's DID document again after this time. */
   readonly didDocumentCacheSeconds: number;
-  /** A DID document older than this decides nothing: the answer is SERVICE_UNAVAILABLE. */
+  /** An older DID document is not used: the decision is SERVICE_UNAVAILABLE. */
   readonly didDocumentMaxAgeSeconds: number;
-  /** A status list looked at longer ago than this decides nothing. */
+  /** A status list that was checked longer ago is not used. */
   readonly statusListMaxAgeSeconds: number;
   /** How far ahead of our clock a Proof's `iat` may be. */
   readonly clockSkewSeconds: number;
 }
 
-/** What is in force. */
+/** The trust configuration in force. */
 export const TRUST_CONFIG: TrustConfig = {
   version: 'svc-trust-config-1',
   policyVersion: 'svc-trust-v1',
@@ -31,7 +31,9 @@ export const TRUST_CONFIG: TrustConfig = {
   clockSkewSeconds: 5,
 };
 
-/** The widest window in which a relying party can have Proofs accepted after their `iat` (interface §Relying party). */
+/**
+ * The maximum window after a Proof's `iat` in which a relying party can have it accepted (interface §Relying party).
+ */
 export const PROOF_WINDOW_MAX_SECONDS = 300;
 
 /** The published document; its SHA-256 is `evidence.trust_config_hash`. */

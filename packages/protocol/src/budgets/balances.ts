@@ -1,13 +1,15 @@
 /**
- * What has been used up of the budgets of one Grant, and how that moves (interface §Consumable Grants, protocol §11).
- * The log of movements is the truth: balances are its fold, so they replay from it exactly. Nothing here depends on
- * when it is asked: a window that has passed is left when the next movement enters a later one.
+ * What one Grant has consumed of its budgets, and how movements change it (interface §Consumable Grants, protocol §11).
+ *
+ * The log of movements is the source of truth. Balances are a fold over the log, so a replay gives them exactly.
+ * Nothing here depends on the current time: the balance of a past window is kept until a movement in a later window
+ * replaces it.
  */
 import type { Sha256 } from '@svc/codec';
 import type { GrantId } from '../model/ids.ts';
 import type { Limits } from './budget.ts';
 
-/** One budget after the last movement of it. Amounts in minor units; every number is an integer, 0 to 2^53−1. */
+/** State of one budget after its last movement. Amounts in minor units; every number is an integer from 0 to 2^53−1. */
 export interface Balance {
   /** SHA-256 of the RFC 8785 form of the Capability. */
   readonly key: Sha256;
@@ -21,10 +23,10 @@ export interface Balance {
   readonly updatedAtMs: number;
 }
 
-/** The budgets of a Grant that have ever been consumed from. */
+/** The budgets of a Grant that have been consumed from at least once. */
 export interface Balances {
   readonly grantId: GrantId;
-  /** How many movements there have been. */
+  /** Number of movements so far. */
   readonly version: number;
   /** By ascending key. */
   readonly capabilities: readonly Balance[];
@@ -45,11 +47,11 @@ export interface Movement {
 /** The balances of a Grant that was never consumed from: version 0. */
 export const emptyBalances = (grantId: GrantId): Balances => ({ grantId, version: 0, capabilities: [] });
 
-/** The balance of one Capability, or null where it was never consumed from. */
+/** The balance of one Capability; null if it was never consumed from. */
 export const findBalance = (balances: Balances, key: Sha256): Balance | null =>
   balances.capabilities.find((balance) => balance.key === key) ?? null;
 
-/** What is left of each limit; never below 0, although more than a limit can have been spent after a reversal. */
+/** What is left of each limit. Never below 0, although a reversal can make the sum spent exceed a limit. */
 export const remainingOf = (
   limits: Limits,
   spent: Pick<Balance, 'spentTotal' | 'spentInPeriod' | 'usesSpent'>,
@@ -63,8 +65,8 @@ const left = (limit: number | null, spent: number): number | null =>
   limit === null ? null : Math.max(0, limit - spent);
 
 /**
- * The balances after one more movement. Throws RangeError where a number would leave 0 to 2^53−1: `consumptionOf`,
- * `restoreOf` and `reversalOf` make no such movement.
+ * The balances after one more movement. Throws RangeError where a number would leave the range 0 to 2^53−1;
+ * `consumptionOf`, `restoreOf` and `reversalOf` never make such a movement.
  */
 export const applyConsumption = (balances: Balances, movement: Movement): Balances => {
   const { grantId, version, capabilities } = balances;
@@ -87,7 +89,7 @@ const move = (balance: Balance | null, movement: Movement): Balance => {
   };
 };
 
-/** A movement in a later window begins it; one in a window that has passed changes nothing in the present one. */
+/** A movement in a later window starts that window. A movement in a past window leaves the present one unchanged. */
 const moveInPeriod = (
   balance: Balance | null,
   { periodStartMs: start, deltaPeriod }: Movement,
@@ -105,11 +107,11 @@ const sum = (spent: number, delta: number): number => {
   throw new RangeError(`a balance of ${spent} cannot move by ${delta}`);
 };
 
-/** As much of `delta` as keeps the sum within 2^53−1. */
+/** The part of `delta` that keeps the sum within 2^53−1. */
 export const addable = (spent: number, delta: number): number =>
   Math.min(delta, Number.MAX_SAFE_INTEGER - spent);
 
-/** The movement that gives back what `consumed` took, in the window in which it took it. */
+/** The movement that returns what `consumed` took, in the window of `consumed`. */
 export const restoreOf = (consumed: Movement, recordedAtMs: number): Movement => ({
   ...consumed,
   deltaTotal: negated(consumed.deltaTotal),
@@ -120,7 +122,7 @@ export const restoreOf = (consumed: Movement, recordedAtMs: number): Movement =>
 
 const negated = (delta: number): number => (delta === 0 ? 0 : -delta);
 
-/** The movement that takes back a restore of `consumed`: a limit may then be exceeded. */
+/** The movement that undoes a restore of `consumed`. It can exceed a limit. */
 export const reversalOf = (balances: Balances, consumed: Movement, recordedAtMs: number): Movement => {
   const balance = findBalance(balances, consumed.key);
   const inPeriod = balance?.periodStartMs === consumed.periodStartMs ? balance.spentInPeriod : 0;

@@ -1,14 +1,15 @@
 /**
- * Budgets: the constraints of a Capability that are used up (protocol §11). Only a profile that names these keys
- * knows them; to any other they are unknown keys, which P17 judges. So their form is judged apart from the rest of
- * the Grant's: see `Findings.malformedBudget`.
+ * Budgets: the constraints of a Capability that are used up (protocol §11).
+ *
+ * Only a profile with budgets recognises these keys; under any other they are unknown keys, on which P17 decides. So
+ * their form is checked separately from the rest of the Grant: see `Findings.malformedBudget`.
  */
 import type { JsonObject, JsonValue } from '@svc/codec';
 import type { ActionType } from '../model/action.ts';
 import { isNonNegativeInteger, member } from '../model/members.ts';
 import { isPeriod, PERIODS, type Period } from './period.ts';
 
-/** In minor units and uses; null: not limited. */
+/** Limits in minor units and in uses; null: not limited. */
 export interface Limits {
   readonly total: number | null;
   readonly perPeriod: number | null;
@@ -18,17 +19,17 @@ export interface Limits {
 /** The limits of a Capability that are used up. */
 export interface Budget {
   readonly limits: Limits;
-  /** Null exactly where `limits.perPeriod` is. */
+  /** Null if and only if `limits.perPeriod` is null. */
   readonly period: Period | null;
 }
 
-/** The constraint keys that make a budget, by type of Action. */
+/** The constraint keys that form a budget, by type of Action. */
 export const BUDGET_KEYS: Readonly<Record<ActionType, readonly string[]>> = {
   'commerce:purchase': ['maxTotal', 'maxPerPeriod', 'period', 'maxUses'],
   'api:call': ['maxUses'],
 };
 
-/** What is wrong in form with the budget in these constraints, or null. */
+/** What is wrong with the form of the budget in these constraints; null if nothing is. */
 export const findBudgetProblem = (action: ActionType, constraints: JsonObject): string | null => {
   for (const key of BUDGET_KEYS[action]) {
     const value = member(constraints, key);
@@ -46,17 +47,17 @@ export const findBudgetProblem = (action: ActionType, constraints: JsonObject): 
 const isWellTyped = (key: string, value: JsonValue): boolean =>
   key === 'period' ? isPeriod(value) : isNonNegativeInteger(value);
 
-/** The part of a Capability that budgets are in. */
+/** The part of a Capability that budgets are read from. */
 interface Constrained {
   readonly action: ActionType;
   readonly constraints: JsonObject;
 }
 
-/** Whether anything in this Capability is used up. */
+/** Whether this Capability has a limit that is used up. */
 export const hasBudget = ({ action, constraints }: Constrained): boolean =>
   BUDGET_KEYS[action].some((key) => Object.hasOwn(constraints, key));
 
-/** The budget of a Capability whose constraints are well formed, or null where nothing in it is used up. */
+/** The budget of a Capability whose constraints are well formed; null if it has none. */
 export const budgetOf = (capability: Constrained): Budget | null => {
   if (!hasBudget(capability)) return null;
   const { action, constraints } = capability;
@@ -73,7 +74,7 @@ export const budgetOf = (capability: Constrained): Budget | null => {
   };
 };
 
-/** P1 leaves nothing ill-typed; if it did, it would be no limit of ours to lift, hence 0. */
+/** P1 refuses every value of a wrong type. If one were left, 0 denies, while null would lift the limit. */
 const limitOf = (constraints: JsonObject, key: string): number | null => {
   const value = member(constraints, key);
   if (value === undefined) return null;

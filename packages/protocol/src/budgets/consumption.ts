@@ -1,10 +1,12 @@
-/** What one decision consumes of a budget, or that there is too little left of it (protocol §11). */
+/** Computes what one decision consumes of a budget, or that too little is left (protocol §11). */
 import type { Sha256 } from '@svc/codec';
 import { addable, type Balance, type Balances, findBalance, type Movement, remainingOf } from './balances.ts';
 import type { Budget, Limits } from './budget.ts';
 import { periodStartMs } from './period.ts';
 
-/** The movement that a commit makes, and the balances that it rests on: it must find exactly their version. */
+/**
+ * The movement that a commit makes, with the balances that it is based on: the commit must find exactly their version.
+ */
 export interface Consumption extends Movement {
   readonly balances: Balances;
 }
@@ -20,7 +22,7 @@ export interface Opening {
   readonly nowMs: number;
 }
 
-/** Null: some limit has too little left. */
+/** Null if any limit has too little left. */
 export const consumptionOf = ({ key, budget, balances, amount, nowMs }: Opening): Consumption | null => {
   const { limits } = budget;
   const spent = spentAt(findBalance(balances, key), budget, nowMs);
@@ -51,8 +53,8 @@ type Spent = Pick<Balance, 'spentTotal' | 'spentInPeriod' | 'usesSpent' | 'perio
 const NOTHING: Spent = { spentTotal: 0, spentInPeriod: 0, usesSpent: 0, periodStartMs: null };
 
 /**
- * What has been spent as it counts at `nowMs`. Windows never go back: where another node's clock has begun the next
- * window already, a decision dated a moment before falls into that one, of which the balance is known.
+ * What has been spent at `nowMs`. Windows never go back: where another node, whose clock is ahead, has already started
+ * the next window, a decision dated earlier counts in that next window, since only its balance is stored.
  */
 const spentAt = (balance: Balance | null, { period }: Budget, nowMs: number): Spent => {
   const spent = balance ?? NOTHING;

@@ -30,7 +30,7 @@ export const periodStartMs = (period: Period, nowMs: number): number => {
 const mondayOf = (day: number): number =>
   Math.floor((day + EPOCH_DAYS_AFTER_MONDAY) / 7) * 7 - EPOCH_DAYS_AFTER_MONDAY;
 
-/** Set on the date itself: `Date.UTC` takes the years 0–99 for 1900–1999. */
+/** The year is set on the date itself, because `Date.UTC` takes the years 0–99 for 1900–1999. */
 const firstOfMonthMs = (nowMs: number): number => {
   const date = new Date(nowMs);
   date.setUTCDate(1);

@@ -1,7 +1,7 @@
 /**
- * Balances as they are published (interface §ConsumptionBalance), and their hash. Members are written in RFC 8785
- * order, so `JSON.stringify` of a snapshot is its canonical form. It is a function of the log alone: `remaining` is
- * what is left of the window in `period_start`, whenever it is asked for.
+ * Balances in their published form (interface §ConsumptionBalance), and the hash of that form. Members are written in
+ * RFC 8785 order, so `JSON.stringify` of a snapshot is its canonical form. A snapshot depends on the log alone:
+ * `remaining` is what is left of the window in `period_start`, regardless of the current time.
  */
 import {
   type CryptoPort,
@@ -48,7 +48,7 @@ export interface ConsumptionSnapshot {
   readonly version: number;
 }
 
-/** Balances as they are published. `JSON.stringify` of it is its RFC 8785 form. */
+/** Balances in their published form. `JSON.stringify` of the result is its RFC 8785 form. */
 export const snapshotOf = ({ grantId, version, capabilities }: Balances): ConsumptionSnapshot => ({
   capabilities: capabilities.map(publish),
   grant_id: grantId,

@@ -1,6 +1,6 @@
 /**
- * What a check is. Each reads only the evidence of the checks that it requires, so reading what is not proven
- * does not compile, and "skipped" follows from the requirements.
+ * Defines what a check is. A check can read only the evidence of the checks that it requires: reading anything unproven
+ * does not compile, and the outcome "skipped" follows from the requirements.
  */
 
 import type { CryptoPort, DidWeb, Sha256 } from '@svc/codec';
@@ -16,7 +16,7 @@ import type { ReasonCode } from '../model/reason-code.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { TrustConfig } from '../trust-config.ts';
 
-/** The Action, and the Capabilities of the Grant that every narrowing check so far holds for. */
+/** The Action, and the Capabilities of the Grant for which every narrowing check so far holds. */
 export interface Survivors {
   readonly grantId: GrantId;
   readonly action: Action;
@@ -30,13 +30,13 @@ export interface Presented {
   readonly action: Parsed<Action>;
 }
 
-/** Whom the decision is for, and how old its Proofs may be. */
+/** The relying party that the decision is for, and how old its Proofs may be. */
 export interface RelyingParty {
   readonly did: DidWeb;
   readonly proofWindowSeconds: number;
 }
 
-/** All that a check may look at. `nowMs` is milliseconds since the epoch, and one instant for all checks. */
+/** Everything that a check may read. `nowMs` is milliseconds since the epoch, the same instant for all checks. */
 export interface CheckContext {
   readonly presented: Presented;
   readonly facts: Facts;
@@ -47,7 +47,7 @@ export interface CheckContext {
   readonly crypto: CryptoPort;
 }
 
-/** What a check looked at, whatever came of it. Artifacts go into the Receipt's `evidence`. */
+/** What a check read, whatever its outcome. Artifacts go into the Receipt's `evidence`. */
 export interface Consulted {
   readonly issuerResolution?: { readonly did: DidWeb } & Pick<DocumentFact, 'hash' | 'resolvedAtMs'>;
   readonly status?: {
@@ -57,13 +57,13 @@ export interface Consulted {
     readonly checkedAtMs: number;
     readonly index: string;
   };
-  /** The decision rests on these being the present ones, a DENY no less than an ALLOW. */
+  /** The decision, DENY or ALLOW, is valid only while these balances are current. */
   readonly balances?: Balances;
 }
 
 /**
- * What a check found: passed with evidence, a reason to deny, a look-up that it needs first, or a fact that cannot be had
- * now.
+ * The result of a check: passed with evidence, a reason to deny, a look-up that it needs first, or a fact that is not
+ * available now.
  */
 export type CheckResult<E> = (
   | { readonly kind: 'pass'; readonly evidence: E }
@@ -80,18 +80,18 @@ export const pass = <E>(evidence: E, consulted?: Consulted): CheckResult<E> =>
 export const deny = (reason: ReasonCode, consulted?: Consulted): CheckResult<never> =>
   consulted === undefined ? { kind: 'deny', reason } : { kind: 'deny', reason, consulted };
 
-/** The check cannot tell before this has been looked up. */
+/** The check cannot decide before this look-up is made. */
 export const need = (lookup: Lookup): CheckResult<never> => ({ kind: 'need', lookup });
 
-/** What the check needs cannot be had now: SERVICE_UNAVAILABLE, never an ALLOW. */
+/** A fact that the check needs is not available now: SERVICE_UNAVAILABLE, never an ALLOW. */
 export const unavailableNow = (consulted?: Consulted): CheckResult<never> =>
   consulted === undefined ? { kind: 'unavailable' } : { kind: 'unavailable', consulted };
 
-/** `holds` ? true : the reason. For checks that prove a relation and hand nothing on. */
+/** Passes if `holds`, else denies with `reason`. For checks that prove a relation and pass on no evidence. */
 export const demand = (holds: boolean, reason: ReasonCode): CheckResult<null> =>
   holds ? pass(null) : deny(reason);
 
-/** Keeps the Capabilities for which `keep` holds; true while one is left. */
+/** Keeps the Capabilities for which `keep` holds. Passes while at least one is left. */
 export const narrow = (
   { grantId, action, survivors: capabilities }: Survivors,
   keep: (capability: Capability) => boolean,
@@ -104,10 +104,10 @@ export const narrow = (
 /** Where a rule is written down: the interface, docs/protocol.md or an RFC, each with its section. */
 export type Citation = `interface §${string}` | `protocol §${number}` | `RFC ${number} §${string}`;
 
-/** A check as it is declared. */
+/** A check as declared. */
 export interface Check<Id extends string, Proves> {
   readonly id: Id;
-  /** One sentence that reads as the condition for true. */
+  /** One sentence that states the condition under which the check is true. */
   readonly title: string;
   readonly cites: readonly Citation[];
   /** Ids of the checks that must be true before this one runs. */
@@ -124,8 +124,8 @@ export type EvidenceOf<Checks extends Check<string, unknown>> = {
 };
 
 /**
- * Declares a check. It reads the evidence of the checks that it requires, and no other compiles. Marked pure, so that
- * bundlers drop what nobody uses.
+ * Declares a check. It can read the evidence of the checks that it requires; reading any other does not compile. Marked
+ * pure, so that bundlers drop unused checks.
  */
 export const defineCheck = <
   const Id extends string,

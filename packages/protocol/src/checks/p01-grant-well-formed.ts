@@ -1,6 +1,6 @@
 /**
- * P1: the Grant is a well-formed credential of this profile (protocol §1, §2).
- * The Grant that it hands on is unauthenticated.
+ * P1: the Grant is a well-formed credential of this profile (protocol §1, §2). The Grant in its evidence is
+ * unauthenticated.
  */
 import { defineCheck, deny, pass } from './check.ts';
 

@@ -1,6 +1,6 @@
 /**
- * P2: the `kid` names a usable key of the issuer (protocol §7). The DID document decides which keys there are;
- * the service's own record of the key decides whether it was retired before this Grant.
+ * P2: the `kid` names a usable key of the issuer (protocol §7). The DID document decides which keys exist; the
+ * service's own record of the key decides whether the key was retired before this Grant.
  */
 import type { Grant } from '../model/grant.ts';
 import {
@@ -65,7 +65,7 @@ const retiredKey = (
   { facts: { allocation } }: CheckContext,
   consulted: Consulted,
 ): CheckResult<KeyFound> => {
-  // The holder of a retired key still has it: what it signs is not to begin after the retirement.
+  // The Principal still holds a retired key. A Grant signed with it must not begin after the retirement.
   if (grant.validFromMs > retiredAtMs) return deny('ISSUER_KEY_NOT_FOUND', consulted);
   if (allocation === undefined) return need({ fact: 'allocation', grantId: grant.id });
   if (allocation.answer === 'unavailable') return unavailableNow(consulted);

@@ -1,6 +1,7 @@
 /**
- * P6: the Grant is one that the service allocated to this issuer, the first that was allowed under its id, and it has not
- * been revoked (protocol §7, §9). The status list is consulted only for a Grant that matches its allocation.
+ * P6: the service allocated the Grant's id to this issuer, the Grant is the one that was first allowed under that id,
+ * and it has not been revoked (protocol §7, §9). The status list is consulted only for a Grant that matches its
+ * allocation.
  */
 import { sha256Of } from '@svc/codec';
 import type { AllocationFact } from '../facts.ts';
@@ -42,7 +43,10 @@ const matches = ({ issuer, agent, status }: Grant, allocated: AllocationFact): b
   status.statusListIndex === allocated.statusListIndex &&
   status.id === `${allocated.statusListCredential}#${allocated.statusListIndex}`;
 
-/** An id is one Grant: whoever holds a signing key must not widen under it what was revoked, spent from or reviewed. */
+/**
+ * One id stands for one Grant: a holder of a signing key must not sign a wider Grant under the id of a Grant that was
+ * revoked, spent from or reviewed.
+ */
 const isTheOne = ({ jws }: Grant, { grantHash }: AllocationFact, { crypto }: CheckContext): boolean =>
   grantHash === null || grantHash === sha256Of(crypto, jws);
 

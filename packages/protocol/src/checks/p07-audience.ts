@@ -1,4 +1,4 @@
-/** P7: the Grant is meant for this relying party, or for any. */
+/** P7: the Grant's audience names this relying party, or the Grant has no audience. */
 import { defineCheck, demand } from './check.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 

@@ -1,7 +1,4 @@
-/**
- * P8: the Proof is well formed (protocol §1, §3).
- * The Proof that it hands on is unauthenticated.
- */
+/** P8: the Proof is well formed (protocol §1, §3). The Proof in its evidence is unauthenticated. */
 import { defineCheck, deny, pass } from './check.ts';
 
 export const p08ProofWellFormed = /* @__PURE__ */ defineCheck({

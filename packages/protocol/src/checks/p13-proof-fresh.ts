@@ -1,4 +1,4 @@
-/** P13: the Proof is fresh. Both ends are included; compared in milliseconds (protocol §7). */
+/** P13: the Proof is fresh. Both ends of its window are included; times are compared in milliseconds (protocol §7). */
 import { defineCheck, demand } from './check.ts';
 import { p09ProofSignature } from './p09-proof-signature.ts';
 

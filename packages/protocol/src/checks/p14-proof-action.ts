@@ -1,4 +1,4 @@
-/** P14: the Agent signed for this very Action, and for an API call for this very request (protocol §7). */
+/** P14: the Agent signed exactly this Action and, for an API call, exactly this request (protocol §7). */
 import { normalizeHtu } from '@svc/codec';
 import { type Action, isSameAction } from '../model/action.ts';
 import type { Proof } from '../model/proof.ts';

@@ -1,4 +1,4 @@
-/** P17: some surviving Capability is bound only by constraints that the profile can enforce. */
+/** P17: some surviving Capability has only constraints that the profile can enforce. */
 import type { Capability } from '../model/capability.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { defineCheck, narrow } from './check.ts';

@@ -1,4 +1,4 @@
-/** P18: some survivor is in the currency of the purchase; an API call has none. */
+/** P18: some survivor has the currency of the purchase. An API call has no currency, so the check is true. */
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
 import { defineCheck, narrow } from './check.ts';
@@ -14,6 +14,6 @@ export const p18CurrencyAuthorized = /* @__PURE__ */ defineCheck({
     narrow(P17, (capability) => allowsCurrency(capability, P17.action), 'CURRENCY_NOT_AUTHORIZED'),
 });
 
-/** True of an API call, which has no currency. */
+/** Always true for an API call, which has no currency. */
 export const allowsCurrency = ({ constraints }: Capability, action: Action): boolean =>
   action.type === 'api:call' || constraints.currency === action.currency;

@@ -1,6 +1,6 @@
 /**
- * P19: some survivor allows the amount, its ceiling included, and under a profile that knows budgets has enough left of
- * its own (protocol §11). Balances are asked for only where a survivor has a budget.
+ * P19: some survivor allows the amount, its ceiling included; under a profile with budgets, enough of its own budget
+ * must also be left (protocol §11). Balances are requested only where a survivor has a budget.
  */
 import type { Balances } from '../budgets/balances.ts';
 import { budgetOf, hasBudget } from '../budgets/budget.ts';
@@ -21,7 +21,7 @@ import {
 import { p18CurrencyAuthorized } from './p18-currency-authorized.ts';
 
 export interface Affordable extends Survivors {
-  /** What each survivor that has a budget would consume of it. */
+  /** What each survivor with a budget would consume of it. */
   readonly consumptions: ReadonlyMap<Capability, Consumption>;
 }
 
@@ -40,7 +40,7 @@ export const p19AmountAuthorized = /* @__PURE__ */ defineCheck({
   },
 });
 
-/** The amount is within the ceiling of one purchase; true of an API call, which has no amount. */
+/** Whether the amount is within the ceiling of one purchase. Always true for an API call, which has no amount. */
 export const allowsAmount = ({ constraints: { maxAmount } }: Capability, action: Action): boolean =>
   action.type === 'api:call' || (isNonNegativeInteger(maxAmount) && action.amount <= maxAmount);
 
@@ -48,7 +48,7 @@ const withinBudget = (candidates: Survivors, context: CheckContext): CheckResult
   const { grantId } = candidates;
   const { balances: answer } = context.facts;
   if (answer === undefined) return need({ fact: 'balances', grantId });
-  // Not to know of any consumption is not to know that there was none: that is version 0.
+  // A Grant that was never consumed from has balances of version 0. Any answer without balances is a failed look-up.
   if (answer.answer !== 'found' || answer.value.grantId !== grantId) return unavailableNow();
   const balances = answer.value;
   const { survivors, consumptions } = openBudgets(candidates, balances, context);

@@ -1,6 +1,6 @@
 /**
- * P20: some survivor matches the resource (protocol §6). The first one left is the authority for the Action, and the
- * one whose budget an ALLOW consumes.
+ * P20: some survivor matches the resource (protocol §6). The first one left is the authority for the Action, and an
+ * ALLOW consumes its budget.
  */
 import { normalizeHtu } from '@svc/codec';
 import type { Action } from '../model/action.ts';
@@ -24,7 +24,7 @@ export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
   },
 });
 
-/** Whether a Capability names the resource of this Action, or all. */
+/** Returns the test whether a Capability names the resource of this Action, or all resources. */
 export const resourceTestOf = (action: Action): ((capability: Capability) => boolean) => {
   const matches = matcherOf(action);
   return ({ resources }) => resources === undefined || resources.some(matches);

@@ -1,6 +1,6 @@
 /**
- * T5: this Proof has not been spent (protocol §7, "Spending"). The last check: it runs only when everything else
- * holds, so that a Proof is spent by an ALLOW and by nothing else. The claim itself belongs to the commit.
+ * T5: this Proof has not been spent (protocol §7, "Spending"). It is the last check and runs only when every other
+ * check is true, so that only an ALLOW spends a Proof. The commit makes the claim itself.
  */
 import { defineCheck, demand, need, unavailableNow } from './check.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';

@@ -1,6 +1,6 @@
 /**
- * The 24 checks in pipeline order (protocol §7). The order decides the reason of a DENY; a requirement always
- * points backwards.
+ * The 24 checks in pipeline order (protocol §7). The order decides the reason of a DENY. A check requires only checks
+ * before it.
  */
 import type { Check, EvidenceOf } from './check.ts';
 import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
@@ -58,20 +58,22 @@ type Pipeline = readonly [...typeof BEFORE_SPENDING, typeof t05ProofUnspent];
 
 /** The id of a check, such as `P14` or `T5` (protocol §7). */
 export type CheckId = Pipeline[number]['id'];
-/** A check of what Principal and Agent signed. */
+/** A check of what the Principal and the Agent signed. */
 export type ProtocolCheckId = Extract<CheckId, `P${string}`>;
-/** A check of what the service itself knows. */
+/** A check against the service's own records. */
 export type TrustCheckId = Extract<CheckId, `T${string}`>;
 
 /** What each check proves, by id. */
 export type Evidence = EvidenceOf<Pipeline[number]>;
 
-/** A check as the runner sees it: the types that tie evidence to requirements have done their work. */
+/**
+ * A check as the runner sees it. The types that tie evidence to requirements have been checked by then and are dropped.
+ */
 export interface AnyCheck extends Check<CheckId, unknown> {
   readonly requires: readonly CheckId[];
 }
 
-/** T5 requires every check above it: a Proof is spent by an ALLOW and by nothing else. */
+/** T5 requires every check above it: only an ALLOW spends a Proof. */
 const buildTable = (): readonly Check<CheckId, unknown>[] => [
   ...BEFORE_SPENDING,
   { ...t05ProofUnspent, requires: BEFORE_SPENDING.map(({ id }) => id) },

@@ -1,6 +1,7 @@
 /**
- * How far each Capability of a Grant goes towards allowing an Action, with what was compared (protocol §7, P16 to P20). The
- * checks narrow and stop where nothing is left; here all five conditions are judged of one Capability.
+ * Judges how far each Capability of a Grant allows an Action, and shows what was compared (protocol §7, P16 to P20).
+ * The checks narrow the Capabilities and stop when none is left; here all five conditions are judged for each
+ * Capability.
  */
 import { budgetOf, type Limits } from '../budgets/budget.ts';
 import { consumptionOf, leftAt } from '../budgets/consumption.ts';
@@ -13,15 +14,15 @@ import { resourceTestOf } from '../checks/p20-resource-authorized.ts';
 import type { Action } from '../model/action.ts';
 import { type Capability, capabilityKeyOf } from '../model/capability.ts';
 
-/** What was held against what, each as a value or in words. */
+/** What was compared with what, each as a value or in words. */
 export interface Comparison {
-  /** A member of Grant, Proof or Action, or what else was looked at. */
+  /** A member of Grant, Proof or Action, or another thing that was compared. */
   readonly what: string;
   readonly found: string;
   readonly expected: string;
 }
 
-/** As a comparison shows it; lists by commas. */
+/** A value as a comparison shows it; the elements of a list are separated by commas. */
 export const shown = (value: unknown): string => {
   if (value === null || value === undefined) return 'none';
   return Array.isArray(value) ? value.map(String).join(', ') : String(value);
@@ -30,11 +31,11 @@ export const shown = (value: unknown): string => {
 /** A check that narrows the Capabilities. */
 export type NarrowingCheck = 'P16' | 'P17' | 'P18' | 'P19' | 'P20';
 
-/** What one narrowing check demands of a Capability, and whether it is so. */
+/** What one narrowing check demands of a Capability, and whether it holds. */
 export interface Condition {
   readonly check: NarrowingCheck;
   readonly holds: boolean;
-  /** Where it does not hold: what speaks against it alone. */
+  /** If the condition does not hold: only the comparisons that fail. */
   readonly compared: readonly Comparison[];
 }
 
@@ -47,15 +48,15 @@ export interface CapabilityFit {
 }
 
 /**
- * The Capability that came closest: whose conditions hold up to the latest check; among those the one for which most
- * conditions hold, then the one that allows the greatest amount, then the first.
+ * The Capability that came closest: the one whose conditions hold up to the latest check; of several, the one for which
+ * most conditions hold, then the one that allows the greatest amount, then the first.
  */
 export const closestCapability = (
   capabilities: readonly Capability[],
   action: Action,
   context: CheckContext,
 ): CapabilityFit | null => {
-  // Taking the resource apart costs far more than matching it, so it is done once, as in P20.
+  // Parsing the resource costs far more than matching it, so it is done once, as in P20.
   const namesResource = resourceTestOf(action);
   const fits = capabilities.map((capability, index) => ({
     index,
@@ -148,7 +149,7 @@ const amountCondition = (capability: Capability, action: Action, context: CheckC
   };
 };
 
-/** A limit, and whether it is kept. */
+/** A limit, and whether the Action keeps within it. */
 interface Bound {
   readonly holds: boolean;
   readonly comparison: Comparison;
@@ -159,7 +160,7 @@ const boundOf = (what: string, found: number, most: unknown, name: string): Boun
   comparison: { what, found: String(found), expected: `at most ${String(most)} (${name})` },
 });
 
-/** Null: the profile knows no budgets, nothing in the Capability is used up, or the balances are not known. */
+/** Null if the profile has no budgets, the Capability has none, or the balances are not available. */
 const budgetComparison = (
   capability: Capability,
   amount: number,

@@ -1,6 +1,6 @@
 /**
- * What each check held against what, where it failed (protocol §7). Facts about others are not shown: an id
- * that was allocated to somebody else is said to be so, and not to whom.
+ * For each check that failed, what it compared with what (protocol §7). Facts about other Principals are not shown: an
+ * id that was allocated to another Principal is reported as such, without that Principal's name.
  */
 import { formatTimestamp, normalizeHtu, sha256Of } from '@svc/codec';
 import type { CheckContext } from '../checks/check.ts';
@@ -9,10 +9,10 @@ import type { Action } from '../model/action.ts';
 import type { Grant } from '../model/grant.ts';
 import { type Comparison, type NarrowingCheck, shown } from './capability-fit.ts';
 
-/** `proven` holds what the checks have proven that the failed one requires. */
+/** `proven`: the evidence of the checks that the failed one requires. */
 type Compare = (proven: Evidence, context: CheckContext) => readonly Comparison[];
 
-/** By the check that failed. Those that narrow Capabilities are compared Capability by Capability. */
+/** By the check that failed. The narrowing checks are not in it: they are compared for each Capability. */
 export const COMPARISONS: Readonly<Record<Exclude<CheckId, NarrowingCheck>, Compare>> = {
   P1: (_, { presented: { grant }, profile }) =>
     form('Grant', (profile.budgets ? grant.budgetProblem : null) ?? problemOf(grant)),
@@ -51,18 +51,21 @@ const one = (what: string, found: unknown, expected: unknown): Comparison[] => [
 ];
 
 /**
- * `problem`: a rule that was not kept, "X must be Y", behind it after "; " what there was instead if that is known; or
- * else a fault.
+ * `problem`: either a rule that was broken, in the form "X must be Y", followed by "; " and the actual value if that is
+ * known; or another fault.
  */
 const form = (what: string, problem: string): Comparison[] => {
   const [rule = '', instead = 'something else'] = problem.split('; ');
   return rule.includes(' must ') ? one(what, instead, rule) : one(what, problem, 'no such fault');
 };
 
-/** The last second that `formatTimestamp` writes. */
+/** The last second that `formatTimestamp` can write. */
 const LAST_SECOND = 253_402_300_799;
 
-/** A signed `iat` may be any integer; one that is no time since 1970, such as milliseconds, is shown as it stands. */
+/**
+ * A signed `iat` may be any integer. One outside the range of `formatTimestamp`, such as milliseconds, is shown
+ * unchanged.
+ */
 const timeOf = (seconds: number): string =>
   seconds >= 0 && seconds <= LAST_SECOND ? formatTimestamp(seconds * 1000) : String(seconds);
 
@@ -92,21 +95,21 @@ const keyComparison = (
   return { what, found: kid, expected: 'a strict Ed25519 key of the issuer' };
 };
 
-/** Whether the Grant is paused, of one that is its issuer's: a paused Grant has no place in a status list for now. */
+/** Whether the Grant belongs to its issuer and is paused. A paused Grant has no place in a status list. */
 export const isPaused = ({ issuer }: Grant, { allocation }: CheckContext['facts']): boolean =>
   allocation?.answer === 'found' &&
   allocation.value.issuer === issuer &&
-  // `''` stands in no Grant that could be signed.
+  // `''` occurs in no Grant that could have been signed.
   allocation.value.statusListCredential === '';
 
 const allocationComparisons = (grant: Grant, { facts, crypto }: CheckContext): Comparison[] => {
   const { allocation, status } = facts;
   if (allocation?.answer !== 'found') return one('id', grant.id, 'an id that holds at this service');
   const { issuer, agent, statusListCredential, statusListIndex, grantHash } = allocation.value;
-  // A Grant of another Principal is compared no further: neither what is equal nor whether it is paused is shown.
+  // A Grant of another Principal is compared no further: neither equal members nor a pause is shown.
   if (issuer !== grant.issuer) return one('issuer', grant.issuer, 'as the service allocated it');
   if (isPaused(grant, facts)) return one('state of the Grant', 'paused', 'active');
-  // Revoked before its list says so: no Grant that could be signed has `''` either.
+  // Revoked, but not yet in its status list. `''` occurs in no Grant that could have been signed.
   if (statusListIndex === '') return one('state of the Grant', 'revoked', 'active');
   const pairs = [
     ['credentialSubject.id', grant.agent, agent],

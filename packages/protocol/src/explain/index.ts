@@ -1,6 +1,6 @@
 /**
- * Why an evaluation came to what it came to: every check that failed, what it compared, and what can be done (interface §Receipt,
- * protocol §7). For people and for dry runs; a decision never rests on it.
+ * Explains an evaluation: every check that failed, what it compared, and what can be done (interface §Receipt, protocol
+ * §7). For people and for dry runs; a decision never depends on it.
  */
 import type { CheckContext } from '../checks/check.ts';
 import { CHECKS, type CheckId, type Evidence } from '../checks/table.ts';
@@ -25,7 +25,7 @@ export { REMEDIES } from './remedies.ts';
 /** A check that failed. */
 export interface FailedCheck {
   readonly check: CheckId;
-  /** What would have been true, in one sentence. */
+  /** The condition that did not hold, in one sentence. */
   readonly title: string;
   readonly reason: ReasonCode;
   readonly compared: readonly Comparison[];
@@ -33,15 +33,15 @@ export interface FailedCheck {
   readonly remedy: string;
 }
 
-/** All that can be told about an evaluation beyond its outcomes. */
+/** Everything that can be said about an evaluation beyond its outcomes. */
 export interface Explanation {
-  /** In the order of the checks. What a failed check keeps others from judging is not in it. */
+  /** In the order of the checks. Checks that were skipped because of a failed one are not included. */
   readonly failed: readonly FailedCheck[];
-  /** Null until the Grant is authenticated and the Action well formed. */
+  /** Null unless the Grant is authenticated and the Action well formed. */
   readonly closest: CapabilityFit | null;
 }
 
-/** Explains what `evaluate` decided, given what it was given. Pure. */
+/** Explains what `evaluate` decided; takes the same input. Pure. */
 export const explain = (
   decided: Decided,
   presented: CheckContext['presented'],
@@ -56,7 +56,7 @@ export const explain = (
       ? null
       : closestCapability(P3.grant.capabilities, P15.action, context);
   const failed = CHECKS.filter(({ id }) => decided.outcomes[id] === false).map((check) => {
-    // The one check that has more than one reason comes first.
+    // P1 is the only check with more than one reason, and it comes first, so `decided.reason` is its reason.
     const reason = check.reasons.find((code) => code === decided.reason) ?? check.reasons[0];
     if (reason === undefined) throw new Error(`${check.id} has no reason to deny`);
     const compared = isNarrowing(check.id)

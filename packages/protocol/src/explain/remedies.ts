@@ -1,4 +1,4 @@
-/** Says who can put a DENY right, and how (interface §Receipt, ReasonCode). */
+/** Says who can remedy a DENY, and how (interface §Receipt, ReasonCode). */
 import type { ReasonCode } from '../model/reason-code.ts';
 
 /** The alternative remedy for what P16 to P20 refuse (protocol §16). */
@@ -39,7 +39,7 @@ export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
   ISSUER_NOT_TRUSTED: 'Reserved; nothing in this policy answers it.',
 };
 
-/** The same of `AUTHORITY_REVOKED`, where it is known which it is. */
+/** Remedies for `AUTHORITY_REVOKED` where it is known whether the Grant is paused. */
 export const REMEDY_IF = {
   paused: 'Wait until the Principal resumes it; only then can it be said whether it is also revoked.',
   notPaused: 'The Agent needs another Grant, under an id of its own.',

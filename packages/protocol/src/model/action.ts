@@ -1,6 +1,6 @@
 /**
- * The Action: what the relying party says the Agent is about to do (interface §Action, protocol §5).
- * Closed objects; nothing in one is proven before P14 has compared it with the signed Proof.
+ * The Action: what the relying party says the Agent is about to do (interface §Action, protocol §5). Closed objects.
+ * Nothing in an Action is proven before P14 has compared it with the signed Proof.
  */
 import { isJsonObject, type JsonObject, type JsonValue, normalizeHtu } from '@svc/codec';
 import { hasExactly, isNonNegativeInteger, member, memberFault } from './members.ts';
@@ -59,7 +59,10 @@ export const canonicalAction = (action: Action): string => {
   return JSON.stringify({ amount, currency, resource, type });
 };
 
-/** Whether two parsed Actions have the same canonical form: all that they hold is strings, and integers of one spelling. */
+/**
+ * Whether two parsed Actions have the same canonical form. Comparing members is enough: they are strings, or integers
+ * with only one spelling.
+ */
 export const isSameAction = (action: Action, other: Action): boolean => {
   if (action.resource !== other.resource) return false;
   return action.type === 'api:call'
@@ -69,10 +72,10 @@ export const isSameAction = (action: Action, other: Action): boolean => {
         action.currency === other.currency;
 };
 
-/** Text that a database and a canonical form can carry: well-formed UTF-16 without U+0000. */
+/** Whether a database and a canonical form can store this text: well-formed UTF-16 without U+0000. */
 const isStorableText = (text: string): boolean => !text.includes('\u0000') && !LONE_SURROGATE.test(text);
 
-/** Parses an Action from JSON. Answers a copy: the input is never held on to. */
+/** Parses an Action from JSON. Returns a copy that keeps no reference to the input. */
 export const parseAction = (value: unknown): Parsed<Action> => {
   if (!isJsonObject(value as JsonValue)) return refused('malformed', 'action must be a JSON object');
   const object = value as JsonObject;

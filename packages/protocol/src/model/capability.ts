@@ -1,6 +1,6 @@
 /**
- * A Capability: one kind of action a Grant allows, within constraints (interface §Capability, protocol §2).
- * Unknown constraint keys are kept as they are: P17 decides about them, so none may be dropped here.
+ * A Capability: one kind of action that a Grant allows, within constraints (interface §Capability, protocol §2).
+ * Unknown constraint keys are kept unchanged, because P17 decides about them.
  */
 
 import {
@@ -29,24 +29,24 @@ import {
 export interface Capability {
   readonly action: ActionType;
   /**
-   * Required keys are well typed; budget keys are after P1 under a profile that knows them; others are whatever the
-   * Principal signed.
+   * Required keys have the right type. Under a profile with budgets, budget keys do so after P1. Other keys are as the
+   * Principal signed them.
    */
   readonly constraints: JsonObject;
   /** Absent means every resource. */
   readonly resources?: readonly string[];
 }
 
-/** The most resource patterns of one Capability. */
+/** The maximum number of resource patterns of one Capability. */
 export const MAX_RESOURCES = 64;
-/** The most methods of one `api:call` Capability. */
+/** The maximum number of methods of one `api:call` Capability. */
 export const MAX_METHODS = 16;
 
 const MEMBERS = new Set(['action', 'constraints', 'resources']);
 
 /**
- * The Capability with its members in RFC 8785 order, so that `JSON.stringify` of it is its canonical form. For what P17
- * has let through: constraints that hold no objects.
+ * The Capability with its members in RFC 8785 order, so that `JSON.stringify` of it is its canonical form. Only for
+ * Capabilities that passed P17, whose constraints contain no objects.
  */
 export const inCanonicalOrder = ({ action, constraints, resources }: Capability): Capability => {
   const keys = Object.keys(constraints).sort();
@@ -54,11 +54,11 @@ export const inCanonicalOrder = ({ action, constraints, resources }: Capability)
   return { action, constraints: inOrder, ...(resources === undefined ? {} : { resources }) };
 };
 
-/** What a budget goes by: SHA-256 of the RFC 8785 form of the Capability. For what P17 has let through. */
+/** Key of a budget: SHA-256 of the RFC 8785 form of the Capability. Only for Capabilities that passed P17. */
 export const capabilityKeyOf = (crypto: CryptoPort, capability: Capability): Sha256 =>
   sha256Of(crypto, JSON.stringify(inCanonicalOrder(capability)));
 
-/** Parses one Capability; what is wrong goes to `findings`, and the answer is null when anything is. */
+/** Parses one Capability. Adds every fault to `findings`, and returns null if there is any. */
 export const parseCapability = (value: JsonValue, at: string, findings: Findings): Capability | null => {
   if (!isJsonObject(value)) {
     findings.malformed(`${at} must be an object`);

@@ -16,13 +16,13 @@ const INDEX = /^(0|[1-9][0-9]*)$/;
 const URI = /^https?:\/\/[\x21-\x7e]+$/;
 /** The longest URI of a status entry, in characters. */
 export const STATUS_URI_MAX_CHARS = 2048;
-/** The most digits of a status list index. */
+/** The maximum number of digits of a status list index. */
 export const STATUS_INDEX_MAX_DIGITS = 16;
 
 const isUri = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= STATUS_URI_MAX_CHARS && URI.test(value);
 
-/** A Grant's `credentialStatus`, or null with all that is wrong in `findings`. */
+/** A Grant's `credentialStatus`; null if it has faults, which are added to `findings`. */
 export const parseCredentialStatus = (
   value: JsonValue | undefined,
   findings: Findings,

@@ -1,7 +1,7 @@
 /**
- * Verification methods in a Principal's DID document (DID Core §5.2, Controlled Identifiers 1.0 §2.2): Ed25519 as `Multikey`
- * or `JsonWebKey`, or in one of the forms before these. What cannot be used is passed over; it is not an error of the
- * document. What its owner has marked as ended (`revoked`, `expires`) cannot be used from then on.
+ * Verification methods in a Principal's DID document (DID Core §5.2, Controlled Identifiers 1.0 §2.2): Ed25519 keys as
+ * `Multikey`, as `JsonWebKey` or in one of the older forms. A method that cannot be used is skipped; it does not make
+ * the document invalid. A key that its owner has ended (`revoked`, `expires`) cannot be used from that instant on.
  */
 import {
   type DidWeb,
@@ -16,25 +16,25 @@ import {
 } from '@svc/codec';
 import { member } from './members.ts';
 
-/** A Principal's DID document, as far as it is used (interface §DidDocument). */
+/** The used members of a Principal's DID document (interface §DidDocument). */
 export interface DidDocument {
   readonly id: DidWeb;
   /** Ed25519 keys listed under `assertionMethod`, by absolute DID URL. Not yet checked for strength. */
   readonly assertionKeys: ReadonlyMap<string, Uint8Array>;
-  /** The instant in ms at which its owner ended a key; keys without an end are not in it. */
+  /** The instant in ms at which the owner ended a key. Keys without an end are not included. */
   readonly endedFromMs: ReadonlyMap<string, number>;
 }
 
 /**
- * Parses a document of `did`; null when it is not strict JSON, not an object or has another `id`. Numbers may have any form:
- * none of those that are read is one.
+ * Parses a document of `did`. Null if it is not strict JSON, is not an object or has another `id`. Numbers may have any
+ * form, since no member that is read is a number.
  */
 export const parseDidDocument = (text: string, did: DidWeb): DidDocument | null => {
   const json = parseJsonOfAnyNumbers(text);
   return json.ok && isJsonObject(json.value) ? readDidDocument(json.value, did) : null;
 };
 
-/** The same of JSON that is parsed already: null when it has another `id`. */
+/** The same for JSON that is already parsed. Null if it has another `id`. */
 export const readDidDocument = (document: JsonObject, did: DidWeb): DidDocument | null => {
   if (member(document, 'id') !== did) return null;
   const methods = new Map<string, Method>();
@@ -68,7 +68,7 @@ const arrayMember = (object: JsonObject, name: string): readonly JsonValue[] => 
 
 const absolute = (id: string, did: DidWeb): string => (id.startsWith('#') ? `${did}${id}` : id);
 
-/** Two methods with one id make that id unusable: which of them was meant cannot be told. */
+/** Two methods with the same id make that id unusable, because it is ambiguous. */
 const addMethod = (methods: Map<string, Method>, method: JsonValue, did: DidWeb): void => {
   if (!isJsonObject(method)) return;
   const id = member(method, 'id');
@@ -80,7 +80,10 @@ const addMethod = (methods: Map<string, Method>, method: JsonValue, did: DidWeb)
   else methods.set(kid, { key, endedFromMs: ends.length === 0 ? null : Math.min(...ends) });
 };
 
-/** The instants of `revoked` and `expires`, with any offset. Null where one of them is no instant: then it has ended. */
+/**
+ * The instants of `revoked` and `expires`, with any offset. Null if one of them is not an instant: the key then counts
+ * as ended.
+ */
 const endsOf = (method: JsonObject): readonly number[] | null => {
   const ends: number[] = [];
   for (const name of ['revoked', 'expires']) {
@@ -93,7 +96,7 @@ const endsOf = (method: JsonObject): readonly number[] | null => {
   return ends;
 };
 
-/** Members that publish a private key: any reader of the document could sign with it. */
+/** Members that publish a private key, with which any reader of the document could sign. */
 const PRIVATE = [
   'secretKeyMultibase',
   'secretKeyJwk',
@@ -126,7 +129,10 @@ const decodeText = (
 const ALGORITHMS: readonly unknown[] = [undefined, 'EdDSA', 'Ed25519'];
 const USES: readonly unknown[] = [undefined, 'sig'];
 
-/** RFC 7517 §4.2 and §4.4: a key that is for something else verifies nothing; a private one (`d`) is everybody's. */
+/**
+ * RFC 7517 §4.2 and §4.4: a key with another purpose verifies nothing. A key with a private part (`d`) is refused,
+ * because any reader could sign with it.
+ */
 const keyOfJwk = (jwk: JsonValue | undefined): Uint8Array | null => {
   if (!isJsonObject(jwk) || member(jwk, 'kty') !== 'OKP' || member(jwk, 'crv') !== 'Ed25519') return null;
   if (!USES.includes(member(jwk, 'use')) || !ALGORITHMS.includes(member(jwk, 'alg'))) return null;

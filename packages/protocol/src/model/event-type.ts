@@ -1,4 +1,4 @@
-/** What subscribers are told of (protocol §15). */
+/** The types of events that subscribers receive (protocol §15). */
 export const EVENT_TYPES = [
   'decision.allow',
   'decision.deny',
@@ -16,5 +16,5 @@ export const EVENT_TYPES = [
   'approval.decided',
 ] as const;
 
-/** The type of an event, as subscriptions name it and as it is delivered. */
+/** The type of an event, as named in subscriptions and in deliveries. */
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -1,6 +1,6 @@
 /**
- * The Grant: a W3C Verifiable Credential 2.0 in which a Principal gives an Agent authority (protocol §2).
- * Parsing proves form only. Everything in the result is unauthenticated until P3 has verified the signature.
+ * The Grant: a W3C Verifiable Credential 2.0 in which a Principal gives an Agent authority (protocol §2). Parsing
+ * proves form only. Everything in the result is unauthenticated until P3 has verified the signature.
  */
 import {
   DAY_MS,
@@ -23,7 +23,7 @@ import { type Parsed, parsed, refused } from './parsed.ts';
 
 /** The `typ` of a Grant's protected header. */
 export const GRANT_TYP = 'vc+jwt';
-/** The longest Grant that is read, in characters. */
+/** The maximum length of a Grant that is parsed, in characters. */
 export const GRANT_MAX_CHARS = 16_384;
 /** The `@context` of a Grant, exactly. */
 export const GRANT_CONTEXT = [
@@ -32,14 +32,14 @@ export const GRANT_CONTEXT = [
 ] as const;
 /** The `type` of a Grant, exactly. */
 export const GRANT_TYPE = ['VerifiableCredential', 'SvcGrant'] as const;
-/** The most Capabilities of a Grant. */
+/** The maximum number of Capabilities of a Grant. */
 export const GRANT_MAX_CAPABILITIES = 16;
-/** The most relying parties that a Grant names. */
+/** The maximum number of relying parties in a Grant's audience. */
 export const GRANT_MAX_AUDIENCE = 64;
 /** The longest validity of a Grant, in milliseconds: 90 days. */
 export const GRANT_MAX_VALIDITY_MS = 90 * DAY_MS;
 
-/** A Grant that has its form (interface §Grant, protocol §2). Its signature has not been verified. */
+/** A Grant that is well formed (interface §Grant, protocol §2). Its signature has not been verified. */
 export interface Grant {
   readonly kid: string;
   readonly id: GrantId;
@@ -55,18 +55,18 @@ export interface Grant {
   /** Null: any registered relying party. */
   readonly audience: readonly DidWeb[] | null;
   readonly capabilities: readonly Capability[];
-  /** As presented: what `grant_hash` is over. */
+  /** As presented: the text that `grant_hash` is computed over. */
   readonly jws: string;
   readonly signingInput: string;
   readonly signature: Uint8Array;
 }
 
-/** Why a Grant cannot be read: not of the form, or of one that is not supported. */
+/** Why a Grant cannot be read: malformed, or well formed but with an unsupported feature. */
 export type GrantRefusal = 'GRANT_MALFORMED' | 'UNSUPPORTED_FEATURE';
 
 /**
- * `budgetProblem`: what is wrong in form with the budgets, or null. It makes the Grant malformed to a profile that knows
- * budgets, whatever else is found; to another these are unknown constraint keys.
+ * `budgetProblem`: what is wrong with the form of the budgets, or null. Under a profile with budgets it makes the Grant
+ * malformed, whatever else is found; under any other, budget keys are unknown constraint keys.
  */
 export type ParsedGrant = Parsed<Grant, GrantRefusal> & { readonly budgetProblem: string | null };
 
@@ -86,7 +86,7 @@ const MEMBERS = new Set([
 ]);
 const SUBJECT_MEMBERS = new Set(['id', 'audience', 'capabilities']);
 
-/** Parses the Grant as received. `GRANT_MALFORMED` wins where both reasons apply. */
+/** Parses the Grant as received. `GRANT_MALFORMED` takes precedence where both reasons apply. */
 export const parseGrant = (text: string): ParsedGrant => {
   const findings = new Findings();
   const grant = parse(text, findings);
@@ -204,8 +204,8 @@ const parseCapabilities = (value: JsonValue | undefined, findings: Findings): re
 };
 
 /**
- * `iss`, `sub` and `jti` may stand beside the credential's own members if they say the same; `iat` is not used.
- * Null: that member could not be read, so the claim is only checked to be a string.
+ * `iss`, `sub` and `jti` may occur beside the credential's own members if they have the same values; `iat` is not used.
+ * `expected` is null where the credential's member could not be read: the claim is then only checked to be a string.
  */
 const checkJwtClaims = (
   payload: JsonObject,

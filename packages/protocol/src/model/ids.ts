@@ -1,6 +1,6 @@
 /**
- * Identifiers of the interface as branded strings (interface §Identifier and value formats). A value of one of
- * these types has passed its parser; nothing else mints one.
+ * Identifiers of the interface as branded strings (interface §Identifier and value formats). Only the parser of a type
+ * makes values of it.
  */
 import { type Branded, ULID_PATTERN } from '@svc/codec';
 
@@ -10,7 +10,7 @@ export type GrantId = Branded<'GrantId'>;
 export type ReceiptId = Branded<'ReceiptId'>;
 /** `org_` and a ULID. */
 export type OrgId = Branded<'OrgId'>;
-/** 12 lower-case hex characters: the public name of an API key, no secret. */
+/** 12 lower-case hex characters: the public name of an API key, not a secret. */
 export type ApiKeyId = Branded<'ApiKeyId'>;
 
 const ULID = new RegExp(`^${ULID_PATTERN}$`);

@@ -1,7 +1,7 @@
 /**
- * The protected header that Grants and Proofs carry: exactly `alg`, `typ` and `kid` (protocol §1), in a Grant also the `cty`
- * that VC-JOSE-COSE recommends. Anything more
- * (`crit`, `b64`, `jwk`, `jku`, `x5c`, …) would change what a signature means, so it is never ignored.
+ * The protected header of Grants and Proofs: exactly `alg`, `typ` and `kid` (protocol §1), and in a Grant also the
+ * `cty` that VC-JOSE-COSE recommends. Any other member (`crit`, `b64`, `jwk`, `jku`, `x5c`, …) would change what a
+ * signature means, so it is refused, never ignored.
  */
 import type { JsonObject } from '@svc/codec';
 import { type Findings, member, unknownMembers } from './members.ts';
@@ -10,12 +10,12 @@ export const MAX_KID_CHARS = 1024;
 
 const MEMBERS = new Set(['alg', 'typ', 'kid']);
 
-/** `EdDSA` is what we emit; `Ed25519` (RFC 9864) is accepted inbound. */
+/** `EdDSA` is what this code writes; `Ed25519` (RFC 9864) is also accepted. */
 const ALGORITHMS: ReadonlySet<string> = new Set(['EdDSA', 'Ed25519']);
 
 /**
- * Checks the header and answers its `kid`, or null when it has none in form. `cty`: the content type that it may name
- * (RFC 7515 §4.1.10), which says nothing that `typ` does not.
+ * Checks the header and returns its `kid`, or null if that has the wrong form. `cty`: the content type that the header
+ * may name (RFC 7515 §4.1.10); it adds nothing to `typ`.
  */
 export const parseProtectedHeader = (
   header: JsonObject,

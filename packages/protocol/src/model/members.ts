@@ -1,7 +1,7 @@
 /**
- * Reading members of untrusted JSON objects. A `Findings` collects what is wrong in two grades (protocol §2):
- * `malformed` (wrong in form) wins over `unsupported` (well formed, but of no profile we know). Apart from both stands
- * what is wrong only for a profile that knows budgets (protocol §11).
+ * Reads members of untrusted JSON objects. A `Findings` collects faults in two grades (protocol §2): `malformed` (wrong
+ * form) takes precedence over `unsupported` (well formed, but of no known profile). Faults that exist only under a
+ * profile with budgets (protocol §11) are kept apart.
  */
 import type { JsonObject, JsonValue } from '@svc/codec';
 
@@ -24,7 +24,7 @@ export class Findings {
     this.firstMalformedBudget ??= problem;
   }
 
-  /** The finding that decides, or null when there is none. */
+  /** The finding that decides; null if there is none. */
   get worst(): { readonly grade: 'malformed' | 'unsupported'; readonly problem: string } | null {
     if (this.firstMalformed !== null) return { grade: 'malformed', problem: this.firstMalformed };
     if (this.firstUnsupported !== null) return { grade: 'unsupported', problem: this.firstUnsupported };
@@ -36,7 +36,7 @@ export class Findings {
   }
 }
 
-/** Names of `object` that are not in `allowed`. */
+/** Names in `object` that are not in `allowed`. */
 export const unknownMembers = (object: JsonObject, allowed: ReadonlySet<string>): string[] =>
   Object.keys(object).filter((name) => !allowed.has(name));
 
@@ -46,7 +46,10 @@ export const hasExactly = (object: JsonObject, names: ReadonlySet<string>): bool
   return keys.length === names.size && keys.every((name) => names.has(name));
 };
 
-/** How `object` differs from having exactly the members `names`, in words. Names that are not ours are not repeated. */
+/**
+ * Says in words how `object` differs from having exactly the members `names`. Names of unknown members are not
+ * repeated.
+ */
 export const memberFault = (object: JsonObject, names: ReadonlySet<string>): string => {
   const missing = [...names]
     .filter((name) => !Object.hasOwn(object, name))

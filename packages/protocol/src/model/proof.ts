@@ -1,6 +1,6 @@
 /**
- * The Proof: the Agent's signature over one request, made for one relying party (protocol §3). Closed shape.
- * Parsing proves form only; nothing here is authenticated before P9.
+ * The Proof: the Agent's signature over one request, made for one relying party (protocol §3). Closed shape. Parsing
+ * proves form only; nothing here is authenticated before P9.
  */
 import {
   type DidKey,
@@ -20,10 +20,10 @@ import { type Parsed, parsed, refused } from './parsed.ts';
 
 /** The `typ` of a Proof's protected header. */
 export const PROOF_TYP = 'svc-proof+jwt';
-/** The longest Proof that is read, in characters. */
+/** The maximum length of a Proof that is parsed, in characters. */
 export const PROOF_MAX_CHARS = 8192;
 
-/** A Proof that has its form (interface §Proof, protocol §3). Its signature has not been verified. */
+/** A Proof that is well formed (interface §Proof, protocol §3). Its signature has not been verified. */
 export interface Proof {
   readonly agent: DidKey;
   readonly publicKey: Uint8Array;
@@ -42,7 +42,7 @@ export interface Proof {
 
 const MEMBERS = new Set(['iss', 'aud', 'grant_id', 'htm', 'htu', 'action', 'iat', 'jti']);
 
-/** Parses the Proof as received. One reason only: whatever is wrong is `PROOF_MALFORMED`. */
+/** Parses the Proof as received. Every fault has the same reason, `PROOF_MALFORMED`. */
 export const parseProof = (text: string): Parsed<Proof, 'PROOF_MALFORMED'> => {
   const jws = parseCompactJws(text, PROOF_MAX_CHARS);
   if (!jws.ok) return refused('PROOF_MALFORMED', jws.problem);

@@ -23,7 +23,7 @@ export const PROTOCOL_REASONS = [
   'RESOURCE_NOT_AUTHORIZED',
 ] as const;
 
-/** Reasons of checks of what the service itself knows. */
+/** Reasons of the checks against the service's own records. */
 export const TRUST_REASONS = [
   'ISSUER_UNKNOWN',
   'ISSUER_UNVERIFIED',
@@ -32,7 +32,7 @@ export const TRUST_REASONS = [
   'SERVICE_UNAVAILABLE',
 ] as const;
 
-/** Named by the interface, produced by nothing in `svc-trust-v1`. */
+/** Named by the interface; no check of `svc-trust-v1` gives them. */
 export const RESERVED_REASONS = ['ISSUER_NOT_TRUSTED'] as const;
 
 /** Every ReasonCode, in the interface's order. */

@@ -1,4 +1,4 @@
-/** `svc-base-v1`: per-action limits, nothing that is used up (interface §Versioning). */
+/** `svc-base-v1`: limits per action, no budgets (interface §Versioning). */
 import type { Profile } from './profile.ts';
 
 export const BASE_V1: Profile = {

@@ -1,4 +1,4 @@
-/** `svc-base-v2`: the limits of `svc-base-v1`, and budgets that are used up (interface §Versioning, protocol §11). */
+/** `svc-base-v2`: the limits of `svc-base-v1`, and budgets (interface §Versioning, protocol §11). */
 import { BUDGET_KEYS } from '../budgets/budget.ts';
 import { BASE_V1 } from './base-v1.ts';
 import type { Profile } from './profile.ts';

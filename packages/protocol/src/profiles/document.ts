@@ -1,6 +1,6 @@
 /**
- * The published document of a profile, which a Receipt pins by hash (protocol §8). It is derived from the table of
- * checks, so it cannot drift from what runs.
+ * The published document of a profile, which a Receipt pins by hash (protocol §8). It is generated from the table of
+ * checks, so it always matches the checks that run.
  */
 
 import { DAY_MS, DID_WEB_MAX_CHARS, HTU_MAX_CHARS, type JsonObject, jcs, MAX_JSON_DEPTH } from '@svc/codec';

@@ -9,7 +9,7 @@ import type { Profile, ProfileId } from './profile.ts';
 
 export type { Profile, ProfileId };
 
-/** A profile with the text that is published of it and the text's hash, which Receipts name. */
+/** A profile with its published text and the hash of that text, which Receipts name. */
 export interface PublishedProfile {
   readonly profile: Profile;
   readonly document: string;

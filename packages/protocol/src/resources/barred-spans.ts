@@ -1,17 +1,25 @@
 /**
- * The places of a URL that no wildcard passes (protocol §6): what another reader, who decodes once more than RFC 3986 does,
- * could take for a way out of what a pattern grants. Servers that decode `%2F` or `%252F` before they look for `..`, that
- * take a backslash for a slash, end a text at NUL, or cut `;parameters` off a segment are common; some decode `%u002F` and
- * forms that UTF-8 forbids, or take the slashes of other scripts for one.
+ * The parts of a URL that no wildcard matches (protocol §6). Another reader of the URL, which decodes more than RFC
+ * 3986 does, could take such a part for a way out of what the pattern grants. Common servers:
+ *
+ * - decode `%2F` or `%252F` before they resolve `..`;
+ * - take a backslash for a slash;
+ * - end a text at NUL;
+ * - cut `;parameters` off a segment.
+ *
+ * Some also decode `%u002F` and forms that UTF-8 forbids, or take slashes of other scripts for `/`.
  */
 import { type Decoded, decodeFully } from './decode-fully.ts';
 
-/** A range of characters: the first, and the one behind the last. */
+/** A range of characters: index of the first, and index behind the last. */
 export type Span = readonly [start: number, end: number];
 
 const DOT = 0x2e;
 const SLASH = 0x2f;
-/** What ends the name of a segment for some: parameters, and the query or fragment of a URL that was decoded too early. */
+/**
+ * Characters that end the name of a segment for some servers: `;` (parameters), and `?` or `#` (query or fragment) of a
+ * URL that was decoded too early.
+ */
 const ENDS = [0x3b, 0x3f, 0x23];
 const BACKSLASH = 0x5c;
 
@@ -23,13 +31,16 @@ export const listBarredInPath = (path: string): readonly Span[] => {
   return [...hidden, ...listSegments(characters).filter(isDotSegment)].map(spanOf);
 };
 
-/** The barred spans of an authority in `normalizeHtu` form: every escape, since a resolver may take it for another host. */
+/**
+ * The barred spans of an authority in `normalizeHtu` form: every escape, since a resolver may decode it to another
+ * host.
+ */
 export const listBarredInAuthority = (authority: string): readonly Span[] =>
   [...authority.matchAll(/%../g)].map(({ index }) => [index, index + 3]);
 
 const isEscaped = ({ start, end }: Decoded): boolean => end - start > 1;
 
-/** A slash, a backslash or a control character that is written as an escape. */
+/** Whether a character is a slash, a backslash or a control character that is written as an escape. */
 const isHidden = (character: Decoded): boolean =>
   isEscaped(character) &&
   (character.code === SLASH ||
@@ -37,7 +48,7 @@ const isHidden = (character: Decoded): boolean =>
     character.code < 0x20 ||
     character.code === 0x7f);
 
-/** What stands between slashes and backslashes of whatever spelling. */
+/** The characters between slashes and backslashes, whatever spelling these have. */
 const listSegments = (characters: readonly Decoded[]): readonly (readonly Decoded[])[] => {
   const segments: Decoded[][] = [[]];
   for (const character of characters)
@@ -46,7 +57,7 @@ const listSegments = (characters: readonly Decoded[]): readonly (readonly Decode
   return segments;
 };
 
-/** `.` or `..`, whatever parameters, query or fragment follow. */
+/** Whether a segment is `.` or `..`, with or without parameters, query or fragment after it. */
 const isDotSegment = (segment: readonly Decoded[]): boolean => {
   const end = segment.findIndex(({ code }) => ENDS.includes(code));
   const name = end < 0 ? segment : segment.slice(0, end);

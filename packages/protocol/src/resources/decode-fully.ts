@@ -1,14 +1,15 @@
 /**
- * A path as the most lenient of its readers has it: decoded until nothing is left to decode, in every way that servers are
- * known to decode (protocol §6). One pass: whatever comes of an escape can be a part of the next one.
+ * Decodes a path as the most lenient server would: repeatedly, until nothing is left to decode, in every way that
+ * servers are known to decode (protocol §6). One pass is enough, because the result of each escape is tried at once as
+ * a part of the next one.
  */
 
-/** A character as it is once everything is decoded, with where it stands. */
+/** A fully decoded character, with its position in the text. */
 export interface Decoded {
   readonly code: number;
   readonly start: number;
   readonly end: number;
-  /** One octet of an UTF-8 sequence that is not complete. */
+  /** One octet of an incomplete UTF-8 sequence. */
   readonly isOctet: boolean;
 }
 
@@ -41,7 +42,7 @@ const findEscape = (characters: readonly Decoded[]): Found | null => {
   return { length: 3, code, isOctet: code > 0x7f };
 };
 
-/** `%uXXXX`, which never was in a standard and is still read. */
+/** `%uXXXX`, which no standard defines but some servers decode. */
 const findUnicodeEscape = (characters: readonly Decoded[]): Found | null => {
   if (characters.at(-6)?.code !== PERCENT) return null;
   const digits = textOf(characters.slice(-5));
@@ -51,7 +52,7 @@ const findUnicodeEscape = (characters: readonly Decoded[]): Found | null => {
 
 const MAX_UTF8_OCTETS = 6;
 
-/** Also what UTF-8 forbids: more octets than it takes (`C0 AF` for `/`), and the forms of five and six. */
+/** Also decodes what UTF-8 forbids: overlong sequences (`C0 AF` for `/`), and sequences of five and six octets. */
 const findUtf8 = (characters: readonly Decoded[]): Found | null => {
   let code = 0;
   for (let length = 1; length <= MAX_UTF8_OCTETS; length++) {
@@ -64,7 +65,7 @@ const findUtf8 = (characters: readonly Decoded[]): Found | null => {
   return null;
 };
 
-/** How long the sequence is that begins so. */
+/** Length in octets of the sequence that begins with `lead`. */
 const sequenceLength = (lead: number): number =>
   [0xe0, 0xf0, 0xf8, 0xfc, 0xfe].filter((next) => lead >= next).length + 2;
 const leadBits = (lead: number): number => lead & (0x7f >> sequenceLength(lead));
@@ -72,7 +73,10 @@ const leadBits = (lead: number): number => lead & (0x7f >> sequenceLength(lead))
 const textOf = (characters: readonly Decoded[]): string =>
   String.fromCharCode(...characters.map(({ code }) => code));
 
-/** The ASCII character that compatibility normalisation (NFKC) or a best fit in a code page makes of it, or it itself. */
+/**
+ * The ASCII character to which compatibility normalisation (NFKC) or a code page's best fit maps `code`; else `code`
+ * itself.
+ */
 const plain = (code: number): number => LOOK_ALIKES.get(code) ?? code;
 
 const LOOK_ALIKES: ReadonlyMap<number, number> = new Map(

@@ -1,6 +1,6 @@
 /**
- * Sets of places in a text as bits, place `i` being the one before character `i`: for the patterns of resource-pattern.ts,
- * which move a whole set at each step. A step costs one operation for every 32 characters, whatever the pattern is.
+ * Sets of places in a text, as bits: place `i` is the one before character `i`. The patterns of resource-pattern.ts
+ * move a whole set at each step. A step costs one operation for every 32 characters, whatever the pattern is.
  */
 import type { Span } from './barred-spans.ts';
 
@@ -13,14 +13,14 @@ type Bits = Uint32Array<ArrayBuffer>;
 export class Places {
   readonly #length: number;
   readonly #words: number;
-  /** Bit `i` of an entry: character `i` is that one. */
+  /** By character code; bit `i` of an entry is set where character `i` has that code. */
   readonly #occurrences = new Map<number, Bits>();
-  /** Bit `i`: a wildcard may pass character `i`. */
+  /** Bit `i` is set where a wildcard may match character `i`. */
   readonly #passable: Bits;
   readonly #passableWithinSegment: Bits;
   readonly #reached: Bits;
 
-  /** `barred`: what no wildcard passes. */
+  /** `barred`: the spans that no wildcard matches. */
   constructor(text: string, barred: readonly Span[] = []) {
     this.#length = text.length;
     this.#words = Math.floor(text.length / WORD_BITS) + 1;
@@ -40,7 +40,7 @@ export class Places {
       }
   }
 
-  /** Back to the beginning of the text alone. */
+  /** Resets the set to the beginning of the text alone. */
   startOver(): void {
     this.#reached.fill(0);
     this.#reached[0] = 1;
@@ -51,7 +51,7 @@ export class Places {
     return ((word >>> (this.#length % WORD_BITS)) & 1) === 1;
   }
 
-  /** Moves from every place that stands before this character to the one behind it; the other places are given up. */
+  /** Moves every place before a character `code` to the place after it, and drops all other places. */
   advance(code: number): void {
     const occurrences = this.#occurrences.get(code);
     if (occurrences === undefined) {
@@ -67,8 +67,9 @@ export class Places {
   }
 
   /**
-   * Spreads from every place to all later ones, up to the next `/` unless it is crossed. Adding the places to the
-   * passable characters carries each through the run of ones in which it stands, to the place behind the run.
+   * Adds all later places that a wildcard reaches: those up to the next `/`, or also beyond it if `crossesSlash`.
+   * Adding the set to the passable characters as a number carries each place through its run of ones to the place
+   * behind the run.
    */
   spread(crossesSlash: boolean): void {
     const passable = crossesSlash ? this.#passable : this.#passableWithinSegment;

@@ -1,18 +1,18 @@
 /**
- * Resource patterns of Capabilities (interface §Capability, protocol §6). `*` stands for any run without `/`, `**`
- * (and any longer run of asterisks, which is the same set of texts) for any run; every other character is itself. The
- * pattern `*` alone matches every resource.
+ * Resource patterns of Capabilities (interface §Capability, protocol §6). `*` matches any run without `/`. `**` matches
+ * any run; so does any longer run of asterisks. Every other character matches itself. The pattern `*` alone matches
+ * every resource.
  *
- * A pattern moves a set of places in the resource, 32 of them at a time (places.ts), so that hundreds of patterns full of
- * wildcards cost a millisecond. No regular expressions and no glob library: what a pattern grants must not depend on
- * characters such as `{`, `[`, `?` or `!`.
+ * A pattern moves a set of places in the resource, 32 of them at a time (places.ts), so that hundreds of patterns full
+ * of wildcards cost a millisecond. There are no regular expressions and no glob library, because characters such as
+ * `{`, `[`, `?` or `!` must not change what a pattern grants.
  */
 import { listBarredInAuthority, listBarredInPath, type Span } from './barred-spans.ts';
 import { Places } from './places.ts';
 
-/** The longest resource pattern, in UTF-16 code units. */
+/** The maximum length of a resource pattern, in UTF-16 code units. */
 export const MAX_PATTERN_CHARS = 512;
-/** The most runs of asterisks in a resource pattern. */
+/** The maximum number of runs of asterisks in a resource pattern. */
 export const MAX_ASTERISK_RUNS = 8;
 const MAX_RESOURCE_CHARS = 2048;
 const EVERYTHING = '*';
@@ -21,11 +21,11 @@ const EVERYTHING = '*';
 export const isResourcePattern = (text: string): boolean =>
   text.length >= 1 && text.length <= MAX_PATTERN_CHARS && countAsteriskRuns(text) <= MAX_ASTERISK_RUNS;
 
-/** Whether the pattern matches a resource as submitted. False beyond the bounds of either. */
+/** Whether the pattern matches a resource as submitted. False if either exceeds its limits. */
 export const matchesResource = (pattern: string, resource: string): boolean =>
   resourceMatcher(resource)(pattern);
 
-/** The same for many patterns and one resource, which is looked at once. */
+/** The same for many patterns and one resource, which is prepared once. */
 export const resourceMatcher = (resource: string): ((pattern: string) => boolean) => {
   if (resource.length > MAX_RESOURCE_CHARS) return () => false;
   const matches = globMatcher(resource);
@@ -34,17 +34,17 @@ export const resourceMatcher = (resource: string): ((pattern: string) => boolean
 
 /**
  * Whether the pattern matches a URL in `normalizeHtu` form. Scheme, authority and path are matched one by one, so a
- * wildcard in the host never reaches into the path.
+ * wildcard in the host never extends into the path.
  *
- * The scheme is literal: a pattern that does not start with `http://` or `https://`, wildcards there included,
- * matches nothing. A pattern without a path (`https://shop.example`, `https://**`) names only the path `/`, which is
- * what the URL it spells normalises to; to grant every path takes `/**`. What a server could take for a way out of what the
- * pattern spells (barred-spans.ts) is passed by no wildcard.
+ * The scheme is literal: a pattern that does not start with `http://` or `https://` matches nothing, also if it starts
+ * with a wildcard. A pattern without a path (`https://shop.example`, `https://**`) matches only the path `/`, because
+ * the URL that it spells normalises to that; `/**` grants every path. No wildcard matches text that a server could take
+ * for a way out of the pattern (barred-spans.ts).
  */
 export const matchesUrl = (pattern: string, normalizedUrl: string): boolean =>
   urlMatcher(normalizedUrl)(pattern);
 
-/** The same for many patterns and one URL, which is looked at once. */
+/** The same for many patterns and one URL, which is parsed once. */
 export const urlMatcher = (normalizedUrl: string): ((pattern: string) => boolean) => {
   if (normalizedUrl.length > MAX_RESOURCE_CHARS) return () => false;
   const url = splitUrl(normalizedUrl);
@@ -63,7 +63,7 @@ export const urlMatcher = (normalizedUrl: string): ((pattern: string) => boolean
   };
 };
 
-/** No authority holds a `/`, so both wildcards mean the same in one. */
+/** No authority contains a `/`, so `*` and `**` mean the same in it. */
 const splitUrl = (text: string): { scheme: string; authority: string; path: string } | null => {
   const scheme = ['https://', 'http://'].find((start) => text.startsWith(start));
   if (scheme === undefined) return null;
@@ -86,8 +86,8 @@ const endOfRun = (text: string, start: number): number => {
 };
 
 /**
- * Walks the pattern piece by piece, literals and runs of asterisks in turn. The places reached are those up to which the
- * pieces so far can match.
+ * Processes the pattern piece by piece: literals and runs of asterisks in turn. The set holds the places up to which
+ * the pieces so far can match.
  */
 const globMatcher = (
   text: string,
