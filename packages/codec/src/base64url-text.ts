@@ -1,11 +1,12 @@
 /**
- * Text in base64url: the canonical spelling of its UTF-8 form (protocol §1). It goes through the platform's own decoder, which is
- * faster than one in JavaScript, and lenient: what it reads counts only where it is written the same way again.
+ * Text in base64url: the canonical spelling of its UTF-8 form (protocol §1). It uses the platform's own decoder, which
+ * is faster than one in JavaScript but lenient. So a decoded text is accepted only if encoding it again gives the same
+ * base64url.
  */
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
 
-/** One way to do it. All of them give the same answers. */
+/** One implementation. All implementations give the same answers. */
 export interface Base64urlText {
   readonly encode: (text: string) => string;
   readonly decode: (text: string) => string | null;
@@ -13,7 +14,10 @@ export interface Base64urlText {
 
 const ASCII = /^\p{ASCII}*$/u;
 
-/** By what every runtime has, where the text is ASCII as nearly every token is. */
+/**
+ * Uses `btoa` and `atob`, which every runtime has, where the text is ASCII, as nearly every token is; else the code in
+ * base64url.ts.
+ */
 export const portableText: Base64urlText = {
   encode: (text) => {
     if (!ASCII.test(text)) return encodeBase64url(encodeUtf8(text));
@@ -29,7 +33,7 @@ export const portableText: Base64urlText = {
   },
 };
 
-/** Null: not ASCII, or not base64 at all. */
+/** Null if the text is not base64, or the decoded text is not ASCII. */
 const decodeAscii = (text: string): string | null => {
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
@@ -39,7 +43,7 @@ const decodeAscii = (text: string): string | null => {
   }
 };
 
-/** What is used of Node's `Buffer`, which other servers have too. */
+/** The members used of Node's `Buffer`, which other server runtimes also have. */
 interface Buffers {
   isEncoding(name: string): boolean;
   from(
@@ -56,7 +60,7 @@ const bufferText = (buffers: Buffers): Base64urlText => ({
   },
 });
 
-/** By `Buffer`; null where there is none, or one without this encoding. */
+/** Uses `Buffer`; null where the runtime has none, or one without the base64url encoding. */
 export const platformText: Base64urlText | null = /* @__PURE__ */ (() => {
   const { Buffer: buffers } = globalThis as { readonly Buffer?: Buffers };
   return buffers?.isEncoding('base64url') === true ? bufferText(buffers) : null;
@@ -64,8 +68,8 @@ export const platformText: Base64urlText | null = /* @__PURE__ */ (() => {
 
 const { encode, decode } = platformText ?? portableText;
 
-/** The UTF-8 form of a text. A lone surrogate has none and becomes U+FFFD. */
+/** base64url of the UTF-8 form of a text. A lone surrogate has no UTF-8 form and becomes U+FFFD. */
 export const encodeBase64urlText = encode;
 
-/** The text behind the canonical base64url of its UTF-8 form, or null. A byte order mark is kept. */
+/** The text whose UTF-8 form has this canonical base64url; null if there is none. A byte order mark is kept. */
 export const decodeBase64urlText = decode;

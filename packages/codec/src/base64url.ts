@@ -1,8 +1,8 @@
 /**
  * base64url without padding (RFC 4648 §5, RFC 7515 §2), canonical only.
  *
- * Lenient decoders give several texts for the same bytes: stray trailing bits, padding, white space. Two spellings of
- * one signed token would have two hashes, so exactly one spelling is accepted (protocol §1).
+ * Lenient decoders accept several texts for the same bytes: with stray trailing bits, padding or white space. Two
+ * spellings of one signed token would have two hashes, so exactly one spelling is accepted (protocol §1).
  */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -14,12 +14,12 @@ for (let value = 0; value < ALPHABET.length; value++) valueOfCode[ALPHABET.charC
 const codes = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
 const ascii = /* @__PURE__ */ new TextDecoder();
 
-/** base64url without padding (RFC 4648 §5): the only spelling that `decodeBase64url` reads. */
+/** base64url without padding (RFC 4648 §5): the only spelling that `decodeBase64url` accepts. */
 export const encodeBase64url = (bytes: Uint8Array): string => {
   const text = new Uint8Array(Math.ceil((bytes.length * 4) / 3));
   let out = 0;
   for (let i = 0; i < bytes.length; i += 3) {
-    // Past the end both reads and writes are of nothing: the unused low bits are zero, the unused characters dropped.
+    // Beyond the end, `at` reads zeros, so unused low bits are zero; the surplus characters are dropped.
     const group = (at(bytes, i) << 16) | (at(bytes, i + 1) << 8) | at(bytes, i + 2);
     text[out++] = at(codes, group >> 18);
     text[out++] = at(codes, (group >> 12) & 63);
@@ -29,7 +29,7 @@ export const encodeBase64url = (bytes: Uint8Array): string => {
   return ascii.decode(text);
 };
 
-/** The bytes of a canonical base64url text, or null: then `encodeBase64url` of no bytes gives this text. */
+/** The bytes of a canonical base64url text; null if no bytes encode to this text. */
 export const decodeBase64url = (text: string): Uint8Array | null => {
   const tail = text.length % 4;
   if (tail === 1) return null;
@@ -49,7 +49,7 @@ export const decodeBase64url = (text: string): Uint8Array | null => {
   return tail === 0 || decodeTail(text, whole, tail, bytes, out) ? bytes : null;
 };
 
-/** The last 2 or 3 characters. Their unused low bits must be zero: that is what makes the spelling the only one. */
+/** Decodes the last 2 or 3 characters. Their unused low bits must be zero, so that only one spelling is accepted. */
 const decodeTail = (text: string, start: number, tail: number, bytes: Uint8Array, out: number): boolean => {
   const a = sextet(text, start);
   const b = sextet(text, start + 1);

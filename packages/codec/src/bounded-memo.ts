@@ -1,6 +1,6 @@
 /**
- * A memo of bounded size that forgets the least recently used entry. Only for pure results: forgetting one costs
- * time, never a different answer.
+ * A memo of bounded size that drops the least recently used entry. Only for pure results: dropping one costs time and
+ * never changes an answer.
  */
 export class BoundedMemo<Value> {
   readonly #entries = new Map<string, Value>();
@@ -10,12 +10,12 @@ export class BoundedMemo<Value> {
     this.#maxEntries = maxEntries;
   }
 
-  /** How many entries are remembered. */
+  /** Number of entries stored. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** The remembered value, now the most recently used one, or undefined. */
+  /** The stored value, which becomes the most recently used one; or undefined. */
   find(key: string): Value | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;
@@ -24,9 +24,7 @@ export class BoundedMemo<Value> {
     return value;
   }
 
-  /**
-   * Remembers a value as the most recently used one; beyond `maxEntries` the least recently used is forgotten.
-   */
+  /** Stores a value as the most recently used one. Beyond `maxEntries`, drops the least recently used. */
   insert(key: string, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

@@ -1,5 +1,6 @@
 /**
- * A string that has passed the parser of one format; nothing else makes one. The mark has a name and is no symbol: each published
- * package holds these declarations, and what one of them has parsed is accepted by the others.
+ * A string that has passed the parser of one format; nothing else makes one. The mark is a named property, not a
+ * symbol, because each published package contains its own copy of these declarations: so a value parsed by one is
+ * accepted by the others.
  */
 export type Branded<Name extends string> = string & { readonly '~svc': Name };

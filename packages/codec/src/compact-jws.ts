@@ -1,7 +1,7 @@
 /**
- * Compact JWS (RFC 7515 §7.1) in the one form accepted here (protocol §1): three canonical base64url parts, header
- * and payload strict JSON objects. Parsing proves nothing about the signature, and leaves which header members and
- * claims are allowed to each kind of token.
+ * Compact JWS (RFC 7515 §7.1) in the one form accepted here (protocol §1): three canonical base64url parts, of which
+ * header and payload are strict JSON objects. Parsing proves nothing about the signature. Which header members and
+ * claims are allowed is decided for each kind of token elsewhere.
  */
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { decodeBase64urlText, encodeBase64urlText } from './base64url-text.ts';
@@ -11,10 +11,10 @@ import { isJsonObject, type JsonObject } from './json.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { encodeUtf8 } from './utf8.ts';
 
-/** A compact JWS (RFC 7515 §7.1) taken apart. Nothing of it has been verified. */
+/** A parsed compact JWS (RFC 7515 §7.1). Nothing in it has been verified. */
 export interface ParsedJws {
   readonly ok: true;
-  /** Unauthenticated until the signature over `signingInput` verifies, as is the payload. */
+  /** Unauthenticated, like the payload, until the signature over `signingInput` verifies. */
   readonly header: JsonObject;
   readonly payload: JsonObject;
   /** The first two parts as received, dot included: ASCII, exactly what was signed. */
@@ -22,15 +22,15 @@ export interface ParsedJws {
   readonly signature: Uint8Array;
 }
 
-/** What was read, or `problem`: what is wrong, as a phrase for a message. */
+/** The parsed token, or `problem`: what is wrong, as a phrase for a message. */
 export type ParseJwsResult = ParsedJws | { readonly ok: false; readonly problem: string };
 
-/** Reads the token. `maxChars` bounds the text before anything is decoded. */
+/** Parses the token. `maxChars` bounds the text before anything is decoded. */
 export const parseCompactJws = (text: string, maxChars: number): ParseJwsResult => {
   if (text.length > maxChars) return refuse(`longer than ${maxChars} characters`);
   const firstDot = text.indexOf('.');
   const lastDot = text.lastIndexOf('.');
-  // More than three parts leave a dot inside the payload part, which is not a base64url character.
+  // With more than three parts, the payload part contains a dot, which is not a base64url character.
   if (firstDot === lastDot) return refuse('not three parts');
   const signature = decodeBase64url(text.slice(lastDot + 1));
   if (signature === null) return refuse('signature: not canonical base64url');
@@ -41,7 +41,9 @@ export const parseCompactJws = (text: string, maxChars: number): ParseJwsResult 
   return { ok: true, header, payload, signingInput: text.slice(0, lastDot), signature };
 };
 
-/** The `kid` in the header; null for what is no JWS, or names no key. Nothing of it has been verified. */
+/**
+ * The `kid` in the header; null if the text is not a JWS or its header has no `kid`. Nothing in it has been verified.
+ */
 export const kidOfJws = (jws: string, maxChars: number): string | null => {
   const parsed = parseCompactJws(jws, maxChars);
   return parsed.ok && typeof parsed.header.kid === 'string' ? parsed.header.kid : null;
@@ -61,7 +63,7 @@ const parseObjectPart = (part: string): JsonObject | string => {
 
 const refuse = (problem: string): ParseJwsResult => ({ ok: false, problem });
 
-/** Holds, or reaches, one Ed25519 key. A key management service can stand behind it. */
+/** Signs with one Ed25519 key, which it holds or reaches, for example in a key management service. */
 export interface Signer {
   /** The DID URL of the key. */
   readonly kid: string;
@@ -70,8 +72,8 @@ export interface Signer {
 }
 
 /**
- * Signs `payload`, an object or its JCS text, under the header `{alg: EdDSA, kid, typ}` in JCS form, so that a key
- * and an input give reproducible bytes. Rejects with what the signer throws, or if it returns other than 64 bytes.
+ * Signs `payload`, an object or its JCS text, under the header `{alg: EdDSA, kid, typ}` in JCS form, so that the same
+ * key and input give the same bytes. Rejects with the signer's error, or if the signer does not return 64 bytes.
  */
 export const signCompactJws = async (
   signer: Signer,
@@ -85,7 +87,7 @@ export const signCompactJws = async (
   return `${signingInput}.${encodeBase64url(signature)}`;
 };
 
-/** How many encoded headers are remembered: a process signs with few keys. */
+/** Number of encoded headers that stay in memory: a process signs with few keys. */
 const MAX_HEADERS = 64;
 const encodedHeaders = /* @__PURE__ */ new BoundedMemo<string>(MAX_HEADERS);
 

@@ -3,8 +3,8 @@
 export const DAY_MS = 86_400_000;
 
 /**
- * The day of an instant between the years 0 and 9999; others have none of four digits. Throws RangeError beyond what
- * `Date` holds.
+ * The UTC day of an instant between the years 0 and 9999; other years do not have four digits. Throws RangeError beyond
+ * the range of `Date`.
  */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length);
 

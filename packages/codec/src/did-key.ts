@@ -1,22 +1,22 @@
 /**
- * did:key for Ed25519 and the Multikey text inside it (did:key Method §3.1, Controlled Identifiers §2.2.2):
- * `z` + base58btc of the multicodec prefix 0xed 0x01 and the 32 key bytes.
+ * did:key for Ed25519 and the Multikey text inside it (did:key Method §3.1, Controlled Identifiers §2.2.2): `z` +
+ * base58btc of the multicodec prefix 0xed 0x01 and the 32 key bytes.
  *
- * Format only: whether the key may be used is `CryptoPort.isStrictKey`'s to say.
+ * Checks the format only; `CryptoPort.isStrictKey` decides whether the key may be used.
  */
 import { base58btc } from 'multiformats/bases/base58';
 import { BoundedMemo } from './bounded-memo.ts';
 import type { Branded } from './branded.ts';
 
 /**
- * A did:key DID of an Ed25519 key (`did:key:z6Mk…`) that has passed its parser: how an Agent is named (interface
+ * A did:key DID of an Ed25519 key (`did:key:z6Mk…`) that has passed its parser. It identifies an Agent (interface
  * §Identifier and value formats).
  */
 export type DidKey = Branded<'DidKey'>;
 
 const DID_KEY_PREFIX = 'did:key:';
 const ED25519_PREFIX = [0xed, 0x01] as const;
-/** With that prefix 34 bytes always take 47 base58 characters. */
+/** 34 bytes with that prefix always take 47 base58 characters; `z` is the 48th. */
 const MULTIKEY_CHARS = 48;
 
 interface ParsedDidKey {
@@ -24,7 +24,7 @@ interface ParsedDidKey {
   publicKey: Uint8Array;
 }
 
-/** An Agent comes again, and is named twice in each of its requests. */
+/** The same Agents send many requests, and each request names its Agent twice. */
 const MEMO_ENTRIES = 10_000;
 const parsedDids = /* @__PURE__ */ new BoundedMemo<ParsedDidKey>(MEMO_ENTRIES);
 
@@ -32,11 +32,11 @@ const parsedDids = /* @__PURE__ */ new BoundedMemo<ParsedDidKey>(MEMO_ENTRIES);
 export const parseDidKey = (text: string): { did: DidKey; publicKey: Uint8Array } | null => {
   if (!text.startsWith(DID_KEY_PREFIX)) return null;
   const known = parsedDids.find(text);
-  // The bytes are the caller's own, to do with what it likes.
+  // A copy, which the caller may change.
   if (known !== undefined) return { did: known.did, publicKey: known.publicKey.slice() };
   const publicKey = decodeMultikey(text.slice(DID_KEY_PREFIX.length));
   if (publicKey === null) return null;
-  // A text of its own: what was received may be part of a larger one, all of which it would keep in memory.
+  // A new string: the received one may be a slice of a larger text and would keep all of that in memory.
   const did = formatDidKey(publicKey);
   parsedDids.insert(did, { did, publicKey: publicKey.slice() });
   return { did, publicKey };
@@ -46,7 +46,7 @@ export const parseDidKey = (text: string): { did: DidKey; publicKey: Uint8Array 
 export const formatDidKey = (publicKey: Uint8Array): DidKey =>
   `${DID_KEY_PREFIX}${encodeMultikey(publicKey)}` as DidKey;
 
-/** Decodes base58 of at most the length of a key; longer text is null. */
+/** Decodes base58 of at most the length of a key; null if the text is longer. */
 const decodeBase58 = (text: string): Uint8Array | null => {
   if (text.length > MULTIKEY_CHARS) return null;
   try {

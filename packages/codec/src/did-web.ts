@@ -1,25 +1,25 @@
 /**
- * did:web (did:web Method Specification), narrowed so that the text of a DID cannot become another host or path than
- * it shows: `did:web:<host>[%3A<port>][:<segment>…]` and nothing else. The host is a lower-case LDH name, never an IP
- * literal in any notation; segments are plain characters; the one percent-escape is the `%3A` before a port. Whether a
- * port is allowed is the caller's policy.
+ * did:web (did:web Method Specification), restricted so that a DID cannot resolve to another host or path than its text
+ * shows: only `did:web:<host>[%3A<port>][:<segment>…]`. The host is a lower-case LDH name, never an IP literal in any
+ * notation. Segments contain plain characters. The only percent-escape is the `%3A` before a port. The caller decides
+ * whether a port is allowed.
  */
 import type { Branded } from './branded.ts';
 
-/** A did:web DID that has passed `parseDidWeb`: how Principals, relying parties and services are named. */
+/** A did:web DID that has passed `parseDidWeb`. It identifies a Principal, a relying party or a service. */
 export type DidWeb = Branded<'DidWeb'>;
 
 const PREFIX = 'did:web:';
-/** The longest did:web DID that is read, in characters. */
+/** The maximum length of a did:web DID, in characters. */
 export const DID_WEB_MAX_CHARS = 512;
 const MAX_HOST_CHARS = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** A last label that URL parsers read as a number makes the whole host an IPv4 address. */
+/** If the last label is one that URL parsers read as a number, they take the whole host for an IPv4 address. */
 const NUMERIC_LABEL = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 const PORT = /^[1-9][0-9]{0,4}$/;
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
 
-/** A did:web DID taken apart, as far as it takes to fetch its document. */
+/** A parsed did:web DID, with the parts needed to fetch its document. */
 export interface ParsedDidWeb {
   readonly did: DidWeb;
   /** Lower-case host name without the port. */
@@ -40,7 +40,7 @@ export const parseDidWeb = (text: string): ParsedDidWeb | null => {
   return { did: text as DidWeb, host, port, path };
 };
 
-/** Where the DID document is served. `http` is for development only. */
+/** The URL of the DID document. `http` is for development only. */
 export const didWebDocumentUrl = (parsed: ParsedDidWeb, scheme: 'https' | 'http' = 'https'): string => {
   const authority = parsed.port === null ? parsed.host : `${parsed.host}:${parsed.port}`;
   const path = parsed.path.length === 0 ? '.well-known' : parsed.path.join('/');

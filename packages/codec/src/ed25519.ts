@@ -1,7 +1,8 @@
 /**
- * Strict Ed25519 (RFC 8032) in JavaScript, and the admission rules every implementation of `CryptoPort` shares
- * (protocol §1). With a key of small order one constant signature verifies every message, and verifiers differ on
- * torsion and on non-canonical encodings; a key or signature on which they differ is refused before the equation.
+ * Strict Ed25519 (RFC 8032) in JavaScript, and the admission rules that every implementation of `CryptoPort` shares
+ * (protocol §1). With a key of small order, one constant signature verifies every message; verifiers also differ on
+ * torsion and on non-canonical encodings. Keys and signatures of these kinds are refused before the equation is
+ * evaluated.
  *
  * Everything here works on public data, so nothing is constant-time.
  */
@@ -13,7 +14,10 @@ import { BoundedMemo } from './bounded-memo.ts';
 const L = Point.CURVE().n;
 const L_BYTES = hexToBytes('edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010');
 
-/** The y coordinates of the eight points whose order divides 8, little-endian. Five, as (x, y) and (−x, y) share y. */
+/**
+ * The y coordinates of the eight points whose order divides 8, little-endian. There are five, because (x, y) and (−x,
+ * y) share y.
+ */
 const SMALL_ORDER_Y = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',
@@ -22,24 +26,27 @@ const SMALL_ORDER_Y = [
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
 ].map(hexToBytes);
 
-/** How many keys of each verdict are remembered. */
+/** Number of keys of each verdict that stay in memory. */
 const KEY_MEMO_ENTRIES = 10_000;
 
 /**
- * Verdicts on public keys, and what was made of the admitted ones. Refused keys have their own memo and never push out
- * admitted ones.
+ * Stores verdicts on public keys, with the value made from each admitted key. Refused keys have their own memo, so they
+ * never displace admitted ones.
  */
 export class KeyMemo<Admitted> {
   readonly #admitted = new BoundedMemo<Admitted>(KEY_MEMO_ENTRIES);
   readonly #refused = new BoundedMemo<true>(KEY_MEMO_ENTRIES);
   readonly #admit: (publicKey: Uint8Array) => Admitted | null;
 
-  /** `admit` is given 32 bytes that `isCanonicalLargeOrder` accepts, and answers null for a key that is not strict. */
+  /**
+   * `admit` is called with 32 bytes that `isCanonicalLargeOrder` accepts, and returns null for a key that is not
+   * strict.
+   */
   constructor(admit: (publicKey: Uint8Array) => Admitted | null) {
     this.#admit = admit;
   }
 
-  /** Null for a key that is not strict, of whatever length. */
+  /** Null for a key that is not strict or has another length. */
   find(publicKey: Uint8Array): Admitted | null {
     if (publicKey.length !== 32) return null;
     const text = textOf(publicKey);
@@ -53,22 +60,22 @@ export class KeyMemo<Admitted> {
   }
 }
 
-/** A key's bytes as characters. */
+/** A key's bytes as characters, one for each byte. */
 const textOf = (publicKey: Uint8Array): string =>
-  // Typed as an array; any list of numbers will do, and spreading it would copy it one by one.
+  // The declared type is an array, but `apply` takes any list of numbers; spreading would copy the bytes one by one.
   String.fromCharCode.apply(null, publicKey as unknown as number[]);
 
 /** True for 32 bytes that are the canonical encoding of a torsion-free point not of small order. */
 export const isStrictPublicKey = (publicKey: Uint8Array): boolean => points.find(publicKey) !== null;
 
 /**
- * True for 64 bytes R ‖ S with S < L and R canonical and not of small order. Whether R lies on the curve is left to
- * the verification equation, which an R off the curve cannot satisfy.
+ * True for 64 bytes R ‖ S with S < L, and R canonical and not of small order. Whether R lies on the curve is not
+ * checked here: an R off the curve cannot satisfy the verification equation.
  */
 export const isStrictSignatureForm = (signature: Uint8Array): boolean =>
   signature.length === 64 && isBelow(signature, 32, L_BYTES) && isCanonicalLargeOrder(signature);
 
-/** Strict verification: admission of key and signature, then the cofactorless equation [S]B − [k]A = R on encodings. */
+/** Strict verification: checks key and signature, then the cofactorless equation [S]B − [k]A = R on encodings. */
 export const verifyStrict = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
   if (!isStrictSignatureForm(signature)) return false;
   const key = points.find(publicKey);
@@ -92,13 +99,13 @@ const strictPointOf = (publicKey: Uint8Array): Point | null => {
 const points = new KeyMemo(strictPointOf);
 
 /**
- * Whether the first 32 bytes encode y < p and not a y of small order. That is all of canonicity: the other
+ * Whether the first 32 bytes encode y < p, and y is not of small order. That covers all of canonicity: the other
  * non-canonical form, x = 0 with the sign bit set, has y = ±1, which is of small order.
  */
 const isCanonicalLargeOrder = (bytes: Uint8Array): boolean =>
   isFieldElement(bytes) && !SMALL_ORDER_Y.some((y) => isSameY(bytes, y));
 
-/** y < p = 2^255 − 19, the sign bit left aside. */
+/** Whether y < p = 2^255 − 19, ignoring the sign bit. */
 const isFieldElement = (bytes: Uint8Array): boolean => {
   if (((bytes[31] ?? 0) & 0x7f) !== 0x7f) return true;
   for (let i = 30; i > 0; i--) if (bytes[i] !== 0xff) return true;

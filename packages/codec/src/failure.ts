@@ -1,23 +1,25 @@
-/** What is wrong with something that was read: values, never exceptions, each with a code from its reader's closed list. */
+/**
+ * A fault in parsed input. It is a value, never an exception, and its code comes from the closed list of its reader.
+ */
 export interface Failure<Code extends string = string> {
   readonly code: Code;
-  /** What is wrong and what would be right, for people. May quote what was read: escape it before showing it. */
+  /** Says for people what is wrong and what would be right. May quote the input: escape it before you display it. */
   readonly message: string;
-  /** JSON pointer (RFC 6901) into what was read. Absent where the fault lies outside it. */
+  /** JSON pointer (RFC 6901) into the input. Absent where the fault is not inside it. */
   readonly path?: string;
 }
 
-/** Where a reader adds what it finds: an array of failures with these codes, and perhaps others. */
+/** Collects what a reader finds: an array of failures with these codes, and perhaps others. */
 export interface FailureSink<Code extends string> {
-  /** As that of an array; what it answers is not used. */
+  /** Like `push` of an array; the return value is not used. */
   push(...found: Failure<Code>[]): unknown;
 }
 
-/** A failure; without `path` where the fault lies outside of what was read. */
+/** A failure; without `path` where the fault is not inside the input. */
 export const failure = <Code extends string>(code: Code, message: string, path?: string): Failure<Code> =>
   path === undefined ? { code, message } : { code, message, path };
 
-/** Adds them one by one: there may be more than a call takes parameters. */
+/** Adds them one by one, because there may be more than one call can take as arguments. */
 export const addFailures = <Code extends string>(
   failures: FailureSink<Code>,
   found: readonly Failure<Code>[],

@@ -1,13 +1,19 @@
 /**
- * The normal form of an HTTP URL that a Proof's `htu`, an Action's `resource` and the URL an RP really received are
- * compared in (protocol §4, RFC 3986 §6.2.2 and §6.2.3): query and fragment removed, everything else kept apart
- * unless the RFC says it is the same. WHATWG `URL` is another normal form, so it is not used.
+ * The normal form of an HTTP URL (protocol §4, RFC 3986 §6.2.2 and §6.2.3). A Proof's `htu`, an Action's `resource` and
+ * the URL that a relying party received are compared in this form. Query and fragment are removed; all other
+ * differences remain unless the RFC calls the URLs equivalent. WHATWG `URL` has another normal form, so it is not used.
  *
- * Refused in detail: user info; a backslash, white space, control or non-ASCII character; a malformed escape, in the
- * query and fragment too; a host with characters outside reg-name, an escape of an ASCII character that is not unreserved
- * there, or brackets around anything but an IPv6 address;
- * a port with a leading zero or above 65535; a result that would itself be too long, so that normalising twice is
- * normalising once. In the path every other printable ASCII character stands for itself.
+ * Refused are:
+ *
+ * - user info;
+ * - a backslash, white space, control or non-ASCII character;
+ * - a malformed escape, also in the query and fragment;
+ * - a host with characters outside reg-name, with an escape of an ASCII character that is not unreserved there, or with
+ *   brackets around anything but an IPv6 address;
+ * - a port with a leading zero or above 65535;
+ * - a URL whose normal form would be too long, so that normalising twice gives the same as normalising once.
+ *
+ * In the path, every other printable ASCII character stands for itself.
  */
 export const HTU_MAX_CHARS = 2048;
 const DEFAULT_PORTS = { http: '80', https: '443' } as const;
@@ -32,7 +38,10 @@ export const normalizeHtu = (text: string): string | null => {
 const PLAIN_URL_TEXT = /^(?:[!-$&-[\]-~]|%[0-9A-Fa-f]{2})*$/;
 const PERCENT_ESCAPE = /%[0-9A-Fa-f]{2}/g;
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
-/** A host name. Only escapes of bytes beyond ASCII are left in one: any other hides what ends a host, or has no place in it. */
+/**
+ * A host name. The only escapes left in it are those of bytes beyond ASCII. Any other would hide a character that ends
+ * a host or is not allowed in one.
+ */
 const REG_NAME = /^(?:[a-z0-9._~!$&'()*+,;=-]|%[89A-F][0-9A-F])+$/;
 const PORT = /^(?:0|[1-9][0-9]{0,4})$/;
 
@@ -47,7 +56,10 @@ const indexOrEnd = (text: string, delimiter: RegExp): number => {
   return index < 0 ? text.length : index;
 };
 
-/** An authority with user info fails here: `@` is no host character. So does a bracket that nothing closes: no host is left. */
+/**
+ * An authority with user info fails here, because `@` is not a host character. So does one with an unclosed bracket,
+ * because its host is empty.
+ */
 const normalizeAuthority = (authority: string, scheme: Scheme): string | null => {
   const hostEnd = authority.startsWith('[') ? authority.indexOf(']') + 1 : indexOrEnd(authority, /:/);
   const host = normalizeHost(authority.slice(0, hostEnd));
@@ -63,23 +75,24 @@ const normalizeHost = (text: string): string | null => {
     const address = text.slice(1, -1).toLowerCase();
     return isIpv6(address) ? `[${address}]` : null;
   }
-  // Lower case first: the hex digits of the escapes that stay are upper-cased again, decoded letters are lower-cased.
+  // Lower case comes first: then the hex digits of remaining escapes are upper-cased again, and decoded letters are
+  // lower-cased.
   const host = normalizeEscapes(text.toLowerCase(), (character) => character.toLowerCase());
   return REG_NAME.test(host) ? host : null;
 };
 
-/** Escapes are decoded before dot segments are removed: `%2E%2E` is `..` in every reading that decodes later. */
+/** Decodes escapes before it removes dot segments, because every reader that decodes later takes `%2E%2E` for `..`. */
 const normalizePath = (path: string): string =>
   removeDotSegments(normalizeEscapes(path, (character) => character));
 
-/** Upper-cases escapes; those of unreserved characters are replaced by `unreserved` of the character. */
+/** Upper-cases escapes, and replaces those of unreserved characters by `unreserved` of the character. */
 const normalizeEscapes = (text: string, unreserved: (character: string) => string): string =>
   text.replace(PERCENT_ESCAPE, (triplet) => {
     const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
     return UNRESERVED.test(character) ? unreserved(character) : triplet.toUpperCase();
   });
 
-/** RFC 3986 §5.2.4 for a path that is empty, which is the root, or starts with `/`. Empty segments are segments. */
+/** RFC 3986 §5.2.4 for a path that is empty (the root) or starts with `/`. Empty segments are kept. */
 const removeDotSegments = (path: string): string => {
   const segments = path.split('/').slice(1);
   const kept: string[] = [];
@@ -94,7 +107,7 @@ const removeDotSegments = (path: string): string => {
   return `/${kept.join('/')}`;
 };
 
-/** RFC 3986 §3.2.2 IPv6address in lower case. Its spelling is not shortened or expanded. */
+/** RFC 3986 §3.2.2 IPv6address in lower case. The spelling is neither shortened nor expanded. */
 const isIpv6 = (text: string): boolean => {
   const halves = text.split('::');
   const [head = '', tail] = halves;
@@ -104,7 +117,7 @@ const isIpv6 = (text: string): boolean => {
   return headGroups + countGroups(tail, true) <= 7;
 };
 
-/** How many 16-bit groups the text holds; NaN if it is malformed. Only the end of an address may be dotted IPv4. */
+/** Number of 16-bit groups in the text; NaN if it is malformed. Only the end of an address may be dotted IPv4. */
 const countGroups = (text: string, endsAddress: boolean): number => {
   if (text === '') return 0;
   const groups = text.split(':');

@@ -1,16 +1,16 @@
 /**
- * JSON Canonicalization Scheme (RFC 8785): one text for one value, so that it can be hashed, signed and compared.
+ * JSON Canonicalization Scheme (RFC 8785): one text for each value, so that it can be hashed, signed and compared.
  *
- * The serialiser behind it overflows the stack on deep input and writes invalid JSON for functions and holes, so only
- * plain JSON of bounded depth reaches it.
+ * The library used overflows the stack on deep input and writes invalid JSON for functions and holes, so it gets only
+ * plain JSON of bounded depth.
  */
 import canonicalize from 'canonicalize';
 import type { JsonValue } from './json.ts';
 
-/** The deepest nesting that is written; JcsError beyond it. */
+/** The maximum nesting that `jcs` writes; it throws JcsError beyond that. */
 export const MAX_JCS_DEPTH = 64;
 
-/** The value given to `jcs` is not plain JSON. A bug in the caller, never a verdict on input. */
+/** The value given to `jcs` is not plain JSON: an error of the caller, never a verdict on input. */
 export class JcsError extends Error {
   override readonly name = 'JcsError';
 }
@@ -24,8 +24,8 @@ export const jcs = (value: JsonValue): string => {
 };
 
 /**
- * Null, booleans, finite numbers, well-formed strings, dense arrays, and objects without a class of their own, nested
- * at most 64 deep. The depth bound also ends the walk of a cyclic value.
+ * Plain JSON is null, booleans, finite numbers, well-formed strings, dense arrays and objects without a class, nested
+ * at most 64 deep. The depth bound also stops the walk through a cyclic value.
  */
 const assertPlain = (value: unknown, depth: number): void => {
   switch (typeof value) {
@@ -48,7 +48,7 @@ const assertPlain = (value: unknown, depth: number): void => {
 const assertPlainContainer = (value: object, depth: number): void => {
   if (depth > MAX_JCS_DEPTH) throw new JcsError('nested too deep');
   if (Array.isArray(value)) {
-    // By index, so that a hole is met as undefined.
+    // By index, so that a hole is read as undefined.
     for (let i = 0; i < value.length; i++) assertPlain(value[i], depth);
     return;
   }
@@ -60,7 +60,7 @@ const assertPlainContainer = (value: object, depth: number): void => {
   }
 };
 
-/** Under the `u` flag a surrogate that is half of a pair does not match by itself. */
+/** With the `u` flag, a surrogate that is half of a pair does not match. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const assertWellFormed = (text: string): void => {

@@ -1,5 +1,5 @@
 /** JSON pointers (RFC 6901), as texts. The pointer to the whole value is the empty text. */
 
-/** The pointer to the member `name`, or the item at that place, of what `parent` points to. */
+/** The pointer to the member or array item `name` of the value that `parent` points to. */
 export const joinPointer = (parent: string, name: string): string =>
   `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;

@@ -1,6 +1,6 @@
 /**
- * `CryptoPort` on node:crypto, for servers. The verdicts are those of `portableCrypto` (protocol §1): keys and
- * signatures pass the same admission code, and OpenSSL then checks the same cofactorless equation.
+ * `CryptoPort` on node:crypto, for servers. It gives the same verdicts as `portableCrypto` (protocol §1): the same code
+ * checks keys and signatures, and OpenSSL then checks the same cofactorless equation.
  */
 import crypto, { type KeyObject } from 'node:crypto';
 import { encodeBase64url } from './base64url.ts';
@@ -14,7 +14,7 @@ const keys = new KeyMemo<KeyObject>((publicKey) => {
   return crypto.createPublicKey({ key: jwk, format: 'jwk' });
 });
 
-/** `crypto.hash` is twice as fast on short input, and missing from some runtimes that offer node:crypto. */
+/** `crypto.hash` is twice as fast on short input, but some runtimes with node:crypto do not have it. */
 const sha256Hex: CryptoPort['sha256Hex'] =
   typeof crypto.hash === 'function'
     ? (data) => crypto.hash('sha256', data, 'hex')
@@ -23,9 +23,7 @@ const sha256Hex: CryptoPort['sha256Hex'] =
 const toBytes = (message: Uint8Array | string): Uint8Array =>
   typeof message === 'string' ? Buffer.from(message, 'utf8') : message;
 
-/**
- * `CryptoPort` by Node's own cryptography: an order of magnitude faster than the portable one, and of the same answers.
- */
+/** `CryptoPort` on Node's own cryptography: some ten times faster than the portable one, with the same answers. */
 export const nativeCrypto: CryptoPort = {
   sha256Hex,
   isStrictKey: isStrictPublicKey,
@@ -37,15 +35,15 @@ export const nativeCrypto: CryptoPort = {
   },
 };
 
-/** Ed25519 by another library. */
+/** Ed25519 from another library. */
 export interface Ed25519Library {
   /** Whether 32 bytes are the canonical encoding of a point of prime order. */
   readonly isPrimeOrder: (publicKey: Uint8Array) => boolean;
-  /** The cofactorless equation [S]B − [k]A = R, of a key and a signature that are admitted. */
+  /** The cofactorless equation [S]B − [k]A = R, for a key and a signature that have passed the admission checks. */
   readonly holds: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
 }
 
-/** `nativeCrypto` with the curve's arithmetic by another library. */
+/** `nativeCrypto` with the curve arithmetic of another library. */
 export const nativeCryptoBy = ({ isPrimeOrder, holds }: Ed25519Library): CryptoPort => {
   const strict = new KeyMemo((publicKey) => isPrimeOrder(publicKey) || null);
   const isStrictKey = (publicKey: Uint8Array): boolean => strict.find(publicKey) !== null;

@@ -1,12 +1,19 @@
-/** What somebody hands in as a JSON object: not always one. */
+/** Reads a value that a caller hands in as a JSON object; it may be something else. */
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { MAX_JSON_DEPTH } from './strict-json.ts';
 
 /**
- * A copy of an object that was handed in, with its own enumerable members at every depth: accessors and proxies are asked
- * once, and nobody alters it later. Scalars, and what is no JSON, are in it as they are. Null for what is no object, is nested
- * deeper than `MAX_JSON_DEPTH`, as a cycle is, or larger than `MAX_MEMBERS`, as what holds the same object again and again may
- * be, has a `toJSON` that writes it as something else, or throws when it is read. Never throws.
+ * A copy of an object that was handed in, with its own enumerable members at every depth. It reads accessors and
+ * proxies once, and later changes to the original do not affect the copy. Scalars and values that are not JSON are
+ * copied as they are. Never throws.
+ *
+ * Null if the value:
+ *
+ * - is not an object;
+ * - is nested deeper than `MAX_JSON_DEPTH`, as a cycle is;
+ * - has more than `MAX_MEMBERS` members, as one that contains the same object many times may have;
+ * - has a `toJSON` that writes it as something else;
+ * - throws when it is read.
  */
 export const plainObject = (value: unknown): JsonObject | null => {
   try {
@@ -16,7 +23,7 @@ export const plainObject = (value: unknown): JsonObject | null => {
   }
 };
 
-/** Members of all objects and arrays together; our largest document has some thousands. */
+/** Members of all objects and arrays together; our largest document has a few thousand. */
 const MAX_MEMBERS = 250_000;
 
 interface Place {
@@ -29,7 +36,7 @@ const copyObject = (object: JsonObject, place: Place): JsonObject => {
   const copy: Record<string, JsonValue> = {};
   for (const name of Object.keys(object)) {
     const inner = copyValue(object[name] as JsonValue, place);
-    // Assigned, it would be the prototype.
+    // An assignment would set the prototype.
     if (name === '__proto__') Object.defineProperty(copy, name, { ...OWN, value: inner });
     else copy[name] = inner;
   }

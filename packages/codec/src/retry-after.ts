@@ -1,7 +1,7 @@
-/** As many as nine digits say: of a date beyond that nobody can wait. */
+/** The largest number with nine digits, some 31 years. A longer wait is cut to it. */
 const MAX_SECONDS = 999_999_999;
 
-/** Seconds from `Retry-After` in either of its forms (RFC 9110 §10.2.3); null where it is absent or neither. */
+/** Seconds from `Retry-After` in either of its forms (RFC 9110 §10.2.3); null if it is absent or has neither form. */
 export const parseRetryAfter = (value: string | null, nowMs: number): number | null => {
   if (value === null) return null;
   if (/^\d{1,9}$/.test(value)) return Number(value);

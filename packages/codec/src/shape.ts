@@ -1,20 +1,18 @@
 /**
- * Shapes as data: objects whose members each have one right form. Every departure is named, not just the first; of very
- * many unknown members of one object the rest by their number. A shape says nothing about what members mean together;
- * that is checked once each has its form.
+ * Shapes as data: objects in which each member has one right form. Every deviation is reported, not only the first. If
+ * one object has very many unknown members, those beyond `MAX_UNKNOWN_NAMED` are reported only by their number. A shape
+ * does not check how members relate to each other; that is checked after their forms.
  */
 import { type FailureSink, failure, show } from './failure.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { joinPointer } from './json-pointer.ts';
 
-// A shape that a bundle does not use is left out of it: calls of what builds one count as free of side effects.
+// Bundlers drop unused shapes, because calls of the functions that build shapes are marked as free of side effects.
 
-/**
- * A member that must be there is not, one that must not be there is, or one has another form than its own.
- */
+/** A required member is missing, a member is not allowed, or a member has a wrong form. */
 export type ShapeFailureCode = 'missing-member' | 'unknown-member' | 'malformed-member';
 
-/** A value that is right or wrong as a whole. */
+/** A value that is valid or invalid as a whole. */
 export interface Scalar {
   readonly kind: 'scalar';
   /** Completes "must be …". */
@@ -33,24 +31,24 @@ export interface ObjectShape {
   readonly kind: 'object';
   readonly members: ReadonlyMap<string, Member>;
   readonly required: readonly string[];
-  /** Whether other members than these are refused. */
+  /** Whether members other than these are refused. */
   readonly isClosed: boolean;
   readonly orNull: boolean;
-  /** For what the form of each member does not say; called once the object is known to be one. */
+  /** Checks rules that concern more than one member. Called only if the value is an object. */
   readonly then?: (object: JsonObject, path: string, reading: ShapeReading) => void;
 }
 
-/** The one right form of a value. */
+/** The one valid form of a value. */
 export type Shape = Scalar | ObjectShape;
 
-/** One reading of a value against a shape: what is read, and where its faults go. */
+/** One check of a value against a shape: what is read, and where faults are added. */
 export interface ShapeReading {
-  /** What is read, as "Receipt". */
+  /** Name of what is read, such as "Receipt". */
   readonly what: string;
   readonly failures: FailureSink<ShapeFailureCode>;
 }
 
-/** A value that `is` tells right from wrong; `right` completes the message "must be …". */
+/** A value that is valid if `is` holds; `right` completes the message "must be …". */
 export const scalar = /* @__NO_SIDE_EFFECTS__ */ (
   right: string,
   is: (value: unknown) => boolean,
@@ -70,7 +68,10 @@ export const oneOf = /* @__NO_SIDE_EFFECTS__ */ (...options: readonly string[]):
     options.some((option) => option === value),
   );
 
-/** The most unknown members of one object that are each named: what was read may be hostile, and have any number. */
+/**
+ * The maximum number of unknown members of one object that are reported by name, since hostile input may have any
+ * number of them.
+ */
 const MAX_UNKNOWN_NAMED = 100;
 
 type Members = Readonly<Record<string, Shape>>;
@@ -97,11 +98,11 @@ export const closed = /* @__NO_SIDE_EFFECTS__ */ (
   then?: ObjectShape['then'],
 ): ObjectShape => ({ ...objectOf(required, optional, true), ...(then === undefined ? {} : { then }) });
 
-/** An object with these members, beside which there may be others. */
+/** An object with these members and perhaps others. */
 export const open = /* @__NO_SIDE_EFFECTS__ */ (required: Members, optional: Members = {}): ObjectShape =>
   objectOf(required, optional, false);
 
-/** Adds to the failures everything in which `value` departs from the shape. */
+/** Adds to the failures every deviation of `value` from the shape. */
 export const checkShape = (value: unknown, shape: Shape, reading: ShapeReading, path = ''): void => {
   if (shape.kind === 'object') checkObject(value, shape, reading, path);
   else if (!shape.is(value)) reportMalformed(shape.right, value, reading, path);
@@ -128,7 +129,7 @@ const checkObject = (value: unknown, shape: ObjectShape, reading: ShapeReading, 
     }
     if (member.required) requiredSeen++;
     const inner = value[name];
-    // Paths are written only where they are needed, and no name in a shape needs escaping: this runs for every member.
+    // This runs for every member, so paths are built only where needed; no name in a shape needs escaping.
     if (member.shape.kind === 'object' || !member.shape.is(inner))
       checkShape(inner, member.shape, reading, `${path}/${name}`);
   }

@@ -1,10 +1,10 @@
 /**
- * Strict JSON (protocol §1): RFC 8259 without what lets two readers see different values in one text. Refused are a
- * byte order mark, a second member of the same name at any depth, nesting deeper than 32, lone surrogates, U+0000,
- * and every number that is not an integer within ±(2^53 − 1) written without fraction or exponent. `-0` reads as 0.
+ * Strict JSON (protocol §1): RFC 8259 without the texts in which two readers can see different values. Refused are a
+ * byte order mark, a second member of the same name at any depth, nesting deeper than 32, lone surrogates, U+0000, and
+ * every number that is not an integer within ±(2^53 − 1) written without fraction or exponent. `-0` is read as 0.
  *
- * One pass, no exceptions, recursion bounded by the nesting limit. Objects are ordinary ones and `__proto__` is an
- * ordinary own member of them, so a look-up by an untrusted name needs `Object.hasOwn`.
+ * One pass, no exceptions; the nesting limit bounds the recursion. The objects are ordinary ones and `__proto__` is an
+ * ordinary own member in them, so a look-up by an untrusted name needs `Object.hasOwn`.
  */
 import type { JsonValue } from './json.ts';
 
@@ -13,26 +13,23 @@ export type StrictJsonResult =
   | { readonly ok: true; readonly value: JsonValue }
   | {
       readonly ok: false;
-      /** What is wrong, without any of the input. */
+      /** What is wrong, without quoting the input. */
       readonly problem: string;
       /** Where, in UTF-16 code units from the start. */
       readonly offset: number;
     };
 
-/** The deepest nesting of arrays and objects that is read. */
+/** The maximum nesting of arrays and objects. */
 export const MAX_JSON_DEPTH = 32;
 
-/**
- * Reads a text as strict JSON (see the head of this file). Never throws; everything it refuses is a `problem` with its
- * place.
- */
+/** Parses strict JSON (see the head of this file). Never throws; a refusal is a `problem` with its position. */
 export const parseStrictJson = (text: string): StrictJsonResult =>
   read(new Reader(text, false, MAX_JSON_DEPTH));
 
 /**
- * The same for texts whose authors may use numbers that we do not read, such as a latitude: numbers have any form of RFC
- * 8259, and one that strict JSON refuses reads as null, which no number that matters is. `around`: how deep such texts may
- * stand in this one, each of which may be as deep as a text of its own.
+ * The same for texts whose authors may use other numbers, such as a latitude. Numbers may have any form of RFC 8259.
+ * One that strict JSON refuses is read as null; callers never use such numbers. `around`: how many levels of nesting
+ * may surround such a text here; it is added to the depth allowed for the text itself.
  */
 export const parseJsonOfAnyNumbers = (text: string, around = 0): StrictJsonResult =>
   read(new Reader(text, true, MAX_JSON_DEPTH + around));
@@ -56,7 +53,7 @@ const ARRAY_END = 0x5d;
 const OBJECT_START = 0x7b;
 const OBJECT_END = 0x7d;
 
-/** Every method that reads a value leaves `offset` behind it, or records a problem and returns undefined. */
+/** Every method that reads a value moves `offset` behind that value, or records a problem and returns undefined. */
 class Reader {
   problem = '';
   offset = 0;
@@ -86,7 +83,7 @@ class Reader {
     return undefined;
   }
 
-  /** NaN at the end of the text, which equals no character. */
+  /** NaN at the end of the text, which is not equal to any character. */
   #peek(): number {
     return this.#text.charCodeAt(this.offset);
   }
@@ -132,7 +129,7 @@ class Reader {
     return value;
   }
 
-  /** Steps inside a container, to its first item or its end. */
+  /** Enters a container and moves to its first item or its end. */
   #open(): boolean {
     if (this.#depth >= this.#maxDepth) {
       this.#fail('nested too deep');
@@ -195,7 +192,7 @@ class Reader {
     return true;
   }
 
-  /** Null for a number of RFC 8259 §6 that is no integer in range. */
+  /** Null for a number of RFC 8259 §6 that is not an integer in range. */
   #number(): number | null | undefined {
     const start = this.offset;
     const integer = this.#integer();
@@ -213,7 +210,8 @@ class Reader {
     const firstDigit = this.offset;
     let value = 0;
     for (let code = this.#peek(); isDigit(code); code = this.#peek()) {
-      // Monotonic: a product that was rounded is already beyond the bound, and stays there.
+      // Rounding does no harm: a product large enough to be rounded is already beyond the bound, and further digits
+      // only increase it.
       value = value * 10 + (code - DIGIT_0);
       this.offset++;
     }
@@ -268,7 +266,7 @@ class Reader {
     if (unit === 0) return this.#fail('U+0000', start);
     this.offset = start + 6;
     if (!isSurrogate(unit)) return String.fromCharCode(unit);
-    // Halves of a pair are written alike: an escaped half beside a raw one is two lone surrogates.
+    // Both halves of a pair must be written alike: an escaped half beside an unescaped one is two lone surrogates.
     const low = isHighSurrogate(unit) ? this.#unicodeEscape(this.offset) : undefined;
     if (low === undefined || !isLowSurrogate(low)) return this.#fail('lone surrogate', start);
     this.offset += 6;

@@ -1,6 +1,7 @@
 /**
- * RFC 3339 instants, to and from milliseconds since the epoch (interface §Identifier and value formats; protocol §2 for the
- * whole-second form inside Grants). What is signed has one spelling; what only comes in has all that RFC 3339 has for UTC.
+ * RFC 3339 instants, to and from milliseconds since the epoch (interface §Identifier and value formats; protocol §2 for
+ * the whole-second form in Grants). Signed timestamps have one spelling; other input may have every spelling that RFC
+ * 3339 allows for UTC.
  */
 const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z$/;
 /** RFC 3339 §5.6 `date-time`; `T` and `Z` in either case. */
@@ -12,14 +13,14 @@ const MIN_MS = -62_167_219_200_000;
 const MAX_MS = 253_402_300_799_999;
 
 /**
- * Milliseconds of `YYYY-MM-DDThh:mm:ssZ`, or of the same with 1 to 9 decimals, of which the first three count. Null for
- * another form or a day or time that does not exist.
+ * Milliseconds of `YYYY-MM-DDThh:mm:ssZ`, or of the same with 1 to 9 decimals, of which the first three are used. Null
+ * for another form, or for a day or time that does not exist.
  */
 export const parseUtcTime = (text: string): number | null => {
   if (!FORM.test(text)) return null;
   const seconds = text.slice(0, SECONDS_CHARS);
   const ms = Date.parse(`${seconds}Z`);
-  // `Date` rolls 30 February and 24:00:00 over; the way back shows it.
+  // `Date` accepts 30 February and 24:00:00 and moves them to the next day; formatting the result shows the difference.
   if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(seconds)) return null;
   return (
     ms +
@@ -33,9 +34,9 @@ export const parseUtcTime = (text: string): number | null => {
 };
 
 /**
- * Milliseconds of an RFC 3339 time with any offset, with up to 9 decimals, of which the first three count. Null for another
- * form, or a day, time or offset that does not exist. What the offset carries out of the years 0000 to 9999 in UTC, which no
- * timestamp can say, is their first or last millisecond.
+ * Milliseconds of an RFC 3339 time with any offset and up to 9 decimals, of which the first three are used. Null for
+ * another form, or for a day, time or offset that does not exist. If the offset moves the UTC time out of the years
+ * 0000 to 9999, which no timestamp can express, the result is the first or last millisecond of that range.
  */
 export const parseDateTime = (text: string): number | null => {
   const [, day, time, sign, hours = '00', minutes = '00'] = DATE_TIME.exec(text) ?? [];
@@ -49,11 +50,11 @@ export const parseDateTime = (text: string): number | null => {
 export const parseAnyUtcTime = (text: string): number | null =>
   /(?:[Zz]|[+-]00:00)$/.test(text) ? parseDateTime(text) : null;
 
-/** `parseUtcTime` for `YYYY-MM-DDThh:mm:ssZ` alone. */
+/** `parseUtcTime` restricted to `YYYY-MM-DDThh:mm:ssZ`. */
 export const parseTimestamp = (text: string): number | null =>
   text.length === SECONDS_CHARS + 1 ? parseUtcTime(text) : null;
 
-/** `parseUtcTime` for `YYYY-MM-DDThh:mm:ss.sssZ` alone. */
+/** `parseUtcTime` restricted to `YYYY-MM-DDThh:mm:ss.sssZ`. */
 export const parseInstant = (text: string): number | null =>
   text.length === MILLISECONDS_CHARS + 1 ? parseUtcTime(text) : null;
 
@@ -63,5 +64,5 @@ export const formatTimestamp = (ms: number): string => {
   return new Date(ms).toISOString();
 };
 
-/** `YYYY-MM-DDThh:mm:ssZ` of the second that has begun. Throws RangeError as `formatTimestamp` does. */
+/** `YYYY-MM-DDThh:mm:ssZ`, rounded down to the second. Throws RangeError outside the years 0000–9999. */
 export const formatSeconds = (ms: number): string => `${formatTimestamp(ms).slice(0, SECONDS_CHARS)}Z`;

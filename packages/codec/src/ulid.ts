@@ -3,13 +3,16 @@
  * randomness are passed in; the order within one millisecond is arbitrary.
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** The source of a regular expression for one. */
+/** Source of a regular expression that matches one ULID. */
 export const ULID_PATTERN = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 const ULID = new RegExp(`^${ULID_PATTERN}$`);
 const TIME_CHARS = 10;
 const MAX_TIME_MS = 2 ** 48 - 1;
 
-/** `random` holds exactly 10 bytes. Throws RangeError on another length or a time that is not a whole 0…2^48 − 1. */
+/**
+ * `random` must be exactly 10 bytes. Throws RangeError on another length, or on a time that is not an integer from 0 to
+ * 2^48 − 1.
+ */
 export const encodeUlid = (timeMs: number, random: Uint8Array): string => {
   if (!Number.isInteger(timeMs) || timeMs < 0 || timeMs > MAX_TIME_MS)
     throw new RangeError('ULID time out of range');
@@ -28,7 +31,7 @@ export const ulidTimeMs = (ulid: string): number | null => {
   return timeMs;
 };
 
-/** 40 bits are 8 characters: a byte at a time, with at most 12 bits waiting. */
+/** 40 bits give 8 characters. Works byte by byte, with at most 12 bits pending. */
 const encodeFiveBytes = (bytes: Uint8Array, start: number): string => {
   let text = '';
   let waiting = 0;

@@ -8,8 +8,8 @@ const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBO
 export const encodeUtf8 = (text: string): Uint8Array => encoder.encode(text);
 
 /**
- * The text of well-formed UTF-8, or null. Overlong forms, encoded surrogates and truncated sequences are refused.
- * A byte order mark is kept as U+FEFF, so that strict JSON sees and refuses it.
+ * The text of well-formed UTF-8, or null. Overlong forms, encoded surrogates and truncated sequences are refused. A
+ * byte order mark is kept as U+FEFF, so that strict JSON can refuse it.
  */
 export const decodeUtf8 = (bytes: Uint8Array): string | null => {
   try {
