@@ -1,14 +1,14 @@
-/** RFC 8785 text, by JSON.stringify where the members are already in order. */
+/** RFC 8785 text, written by JSON.stringify if the members are already in order. */
 import { JcsError, type JsonObject, type JsonValue, jcs, MAX_JSON_DEPTH } from '@svc/protocol';
 
 /**
- * The RFC 8785 form of an object of plain JSON. The bodies that the engine builds are in order. Throws for what has no such
- * form, JcsError where it is nested deeper than strict JSON may be.
+ * The RFC 8785 form of an object of plain JSON. Bodies built by the engine are already in order. Throws if the value
+ * has no such form; the error is JcsError if it is nested deeper than strict JSON may be.
  */
 export const canonicalText = (value: JsonObject): string =>
   isOrdered(value, 1) ? JSON.stringify(value) : jcs(value);
 
-/** Null for a value without canonical form: nested too deep, cyclic, not JSON. */
+/** Null for a value without canonical form: nested too deep, cyclic or not JSON. */
 export const canonicalTextOrNull = (value: JsonObject): string | null => {
   try {
     return canonicalText(value);
@@ -18,14 +18,14 @@ export const canonicalTextOrNull = (value: JsonObject): string | null => {
 };
 
 /**
- * Whether the members of all nested objects are in the order of their UTF-16 code units. Goes through all of them in any case,
- * so that what is nested too deep is found wherever it is: JSON.stringify would overflow the stack, as would whoever compares.
+ * Whether the members of all nested objects are in the order of their UTF-16 code units. It always visits all of them,
+ * so that too deep nesting is found anywhere: it would overflow the stack in JSON.stringify and in comparisons.
  */
 const isOrdered = (value: JsonObject, depth: number): boolean => {
   assertShallow(depth);
   let isSoFar = true;
   let last = '';
-  // Unlike `Object.keys` it makes no list; a name that is inherited can only lead to the slower way.
+  // Unlike `Object.keys`, this creates no list. An inherited name can only cause the slower path.
   for (const name in value) {
     if (!isInOrder(value[name], depth) || name < last) isSoFar = false;
     last = name;

@@ -1,7 +1,7 @@
 /** The differences between two JSON values, as JSON pointers (RFC 6901). */
 import { isJsonObject, type JsonValue, joinPointer, member } from '@svc/codec';
 
-/** A member of a Receipt that is not what the engine comes to. */
+/** A member of a Receipt that differs from the engine's value. */
 export interface Difference {
   /** JSON pointer. */
   readonly path: string;
@@ -12,8 +12,8 @@ export interface Difference {
 }
 
 /**
- * Every difference, in the order of the expected members; arrays are compared as a whole. Goes no deeper than `expected`, which
- * is a body of ours or a payload in canonical form.
+ * Every difference, in the order of the expected members; arrays are compared as a whole. Recurses no deeper than
+ * `expected`, which is a body built by the engine or a payload in canonical form.
  */
 export const listDifferences = (
   expected: JsonValue | undefined,

@@ -2,7 +2,7 @@
 import type { Failure as CodedFailure } from '@svc/codec';
 import type { ServiceKeyFailureCode } from '@svc/transparency/service-keys';
 
-/** Each thing that can be wrong with a Receipt. More than one may be reported of the same. */
+/** All faults of a Receipt. One fault may be reported with more than one code. */
 export type FailureCode =
   /** Not plain JSON, not an object, nested deeper than 32, or longer than a Receipt can be. */
   | 'malformed-receipt'
@@ -34,11 +34,11 @@ export type FailureCode =
   | 'stale-evidence'
   /** This version of the library does not know the profile; a later one may. */
   | 'unknown-profile'
-  /** The profile is known and its hash is not: a change of its published text is a new hash. */
+  /** The profile is known, but not under this hash: every change of its published text gives a new hash. */
   | 'wrong-profile-hash'
   /** This version of the library does not know the trust configuration; a later one may. */
   | 'unknown-trust-config'
   | 'wrong-trust-config-hash';
 
-/** What is wrong with a Receipt: a code of a closed list, and a message for people. */
+/** A fault of a Receipt: a code of a closed list, and a message for people. */
 export type Failure<Code extends string = FailureCode> = CodedFailure<Code>;

@@ -4,12 +4,12 @@
  */
 import { readPayload, splitReceiptJws } from './verify/receipt-jws.ts';
 
-/** The member after `receipt`. What follows it holds no free text, so the last occurrence is the member itself. */
+/** The member after `receipt`. No free text follows it, so its last occurrence is the member itself. */
 const NEXT_MEMBER = ',"receipt_id":';
 
 /**
- * The response text, or null if `bodyText` is not that of a body. `jws` holds nothing that JSON would escape. What is
- * joined is ASCII, so bytes of UTF-8 that are given as Latin-1 come back as such.
+ * The response text; null if `bodyText` is not the text of a body. `jws` contains no character that JSON would escape.
+ * The inserted text is ASCII, so a body of UTF-8 bytes that are given as Latin-1 is returned the same way.
  */
 export const spliceReceipt = (bodyText: string, jws: string): string | null => {
   const at = bodyText.lastIndexOf(NEXT_MEMBER);
@@ -17,8 +17,8 @@ export const spliceReceipt = (bodyText: string, jws: string): string | null => {
 };
 
 /**
- * The response text of a Receipt from its JWS: byte for byte what was answered when it was signed. Null if the text is
- * not a JWS over the body of a Receipt. Nothing is verified.
+ * The response text of a Receipt, from its JWS: byte for byte the answer that was given when it was signed. Null if the
+ * text is not a JWS over the body of a Receipt. Verifies nothing.
  */
 export const receiptTextOf = (jws: string): string | null => {
   const parts = splitReceiptJws(jws);

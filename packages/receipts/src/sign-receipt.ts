@@ -1,14 +1,14 @@
-/** Signs a Receipt (interface §Receipt). Deterministic in the body, the kid and the key. */
+/** Signs a Receipt (interface §Receipt). The same body, kid and key give the same result. */
 import { type JsonObject, type ReceiptBody, type Signer, signCompactJws } from '@svc/protocol';
 import { canonicalText } from './canonical.ts';
 import { RECEIPT_TYP } from './receipt.ts';
 import { spliceReceipt } from './receipt-text.ts';
 
-/** A Receipt as it is stored and as it is answered. */
+/** A Receipt in its stored and in its response form. */
 export interface SignedReceipt {
   /** The part to store: `receiptTextOf` rebuilds the text. */
   readonly jws: string;
-  /** The response: the body in RFC 8785 form with `receipt` in it. */
+  /** The response: the body in RFC 8785 form with `receipt` inserted. */
   readonly text: string;
 }
 

@@ -1,8 +1,8 @@
-/** Whether what was presented is wrong, or could only not be decided here. */
+/** Tells whether the input is wrong, or only cannot be decided here. */
 import type { BundleFailureCode } from './bundle/failure.ts';
 import type { Failure } from './failure.ts';
 
-/** What a verification comes to. `undecided`: neither right nor wrong, as far as can be told here. */
+/** The result of a verification. `undecided`: neither proven right nor wrong with what is known here. */
 export type Verdict = 'valid' | 'invalid' | 'undecided';
 
 const UNDECIDED_CODES: readonly BundleFailureCode[] = [
@@ -19,10 +19,11 @@ const UNDECIDED_CODES: readonly BundleFailureCode[] = [
 const UNDECIDED: ReadonlySet<string> = new Set(UNDECIDED_CODES);
 
 /**
- * The verdict by the failures of a Receipt, an inclusion proof or a bundle. `undecided` where each is one that a later version of
- * the library, a readable or newer document, another key or a later day could decide otherwise. What is found to be altered is
- * `invalid`, whatever else is open; where the document cannot be read, or does not have the key, no signature has been checked:
- * anybody can have written it.
+ * The verdict for the failures of a Receipt, an inclusion proof or a bundle.
+ *
+ * `undecided` if a later version of the library, a readable or newer document, another key or a later day could change
+ * every one of the failures. Then no signature may have been checked: if the document is unreadable or lacks the key,
+ * anybody can have written the input. `invalid` if any part was found to be altered, whatever else is undecided.
  * @example
  * const verified = verifyReceipt(receipt, didDocument);
  * const verdict = verdictOf(verified.ok ? [] : verified.failures);

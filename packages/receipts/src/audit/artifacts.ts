@@ -1,4 +1,7 @@
-/** The public evidence behind a Receipt, by hash (protocol §8). The hash authenticates the text, whatever its source. */
+/**
+ * Reads the public evidence behind a Receipt, by hash (protocol §8). The hash authenticates the text, whatever its
+ * source.
+ */
 
 import { failure } from '@svc/codec';
 import {

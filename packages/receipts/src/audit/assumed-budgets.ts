@@ -10,7 +10,7 @@ interface DecidedOnBudgets {
   readonly assumed: readonly Assumption[];
 }
 
-/** `decided`: with nothing spent. `decideOn` decides again on other balances. */
+/** `decided`: the decision with nothing spent. `decideOn` decides again on other balances. */
 export const assumeBudgets = (
   body: ReceiptBody,
   decided: Decided,

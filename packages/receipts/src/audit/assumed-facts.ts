@@ -21,7 +21,7 @@ import { outcomeOf, pathOf } from '../verify/rules/rule.ts';
 
 /** A statement of the Receipt that the audit could not verify. */
 export interface Assumption {
-  /** JSON pointer to what states it. */
+  /** JSON pointer to the member that states it. */
   readonly path: string;
   readonly statement: string;
 }
@@ -34,11 +34,11 @@ export interface Assumed {
   readonly assumed: readonly Assumption[];
 }
 
-/** Whether the check ran and could not be decided. `id` rests on a look-up and requires only `required`. */
+/** Whether the check ran and could not be decided. `id` depends on a look-up and requires only `required`. */
 const wasUnavailable = (body: ReceiptBody, id: string, required: readonly string[]): boolean =>
   outcomeOf(body, id) === 'skipped' && required.every((other) => outcomeOf(body, other) === true);
 
-/** Answers every registry look-up from `known`, otherwise from the Receipt. */
+/** Answers every registry look-up from `known`, or else from the Receipt. */
 export const assumeFacts = (body: ReceiptBody, { grant }: Presented, known: KnownFacts): Assumed => {
   const assumed: Assumption[] = [];
   const assume = (id: string, statement: string) => void assumed.push({ path: pathOf(id), statement });
@@ -105,8 +105,8 @@ const assumeAllocation = (body: ReceiptBody, grant: Grant, assume: Assume): Answ
 };
 
 /**
- * Not used if the Receipt pins the balances; otherwise see assumed-budgets.ts. Where the service decided without them,
- * as it may where another check denied, those that the auditor knows say nothing of its decision.
+ * Not used if the Receipt pins the balances; otherwise see assumed-budgets.ts. The service may have decided without
+ * balances where another check denied. The balances that the auditor knows then say nothing about its decision.
  */
 const assumeBalances = (
   body: ReceiptBody,
@@ -162,12 +162,12 @@ const assumeCircumstances = (body: ReceiptBody, assumed: Assumption[]): void => 
 };
 
 /**
- * The remaining reason for P2 not to pass although the document has a usable key: the key was retired before the Grant
+ * The remaining reason why P2 did not pass although the document has a usable key: the key was retired before the Grant
  * was allocated or became valid, or the allocation was unavailable.
  */
 export const assumeRetiredKey = (facts: KnownFacts, body: ReceiptBody): Assumed => {
   const told = outcomeOf(body, 'P2') === false;
-  // Where it could not be told, the Grant was valid before: that alone would have decided.
+  // If P2 could not be decided, the Grant became valid before the retirement: otherwise that alone would have denied.
   const key = { state: 'retired', sinceMs: told ? -1 : Number.MAX_SAFE_INTEGER } as const;
   const principal =
     facts.principal?.answer === 'found'

@@ -36,7 +36,7 @@ import { assumeBudgets } from './assumed-budgets.ts';
 import { type Assumption, assumeFacts, assumeRetiredKey, type KnownFacts } from './assumed-facts.ts';
 import { findOtherRequest, type OtherRequestFailure } from './other-request.ts';
 
-/** Each thing that can be wrong with a Receipt or with what it was decided from. */
+/** All faults of a Receipt and of the inputs of its decision. */
 export type AuditFailureCode =
   | FailureCode
   | InclusionFailureCode
@@ -44,23 +44,23 @@ export type AuditFailureCode =
   | OtherRequestFailure['code'];
 
 /**
- * A Receipt, and what its decision is computed from once more. With `inclusion` the Receipt is verified as
- * `verifyIncludedReceipt` does: one whose key has leaked, or was not in force at its date, verifies in no other way,
- * and takes `attestation`.
+ * A Receipt, and the inputs of its decision, from which the audit computes it again. With `inclusion`, the Receipt is
+ * verified as `verifyIncludedReceipt` does. A Receipt whose key was compromised, or was not in force at its date,
+ * verifies in no other way, and also needs `attestation`.
  */
 export interface AuditInput
   extends Partial<Pick<IncludedToVerify, 'inclusion' | 'checkpoint' | 'attestation'>> {
   /** An object or its text. */
   readonly receipt: unknown;
-  /** The service's pinned DID document, an object or its text, or what `readServiceKeys` made of it. */
+  /** The service's pinned DID document, as an object or its text, or the result of `readServiceKeys` for it. */
   readonly serviceDidDocument: unknown;
   /** As presented, character for character. */
   readonly grant: string;
   /** As presented, character for character. */
   readonly proof: string;
   /**
-   * The Action that the relying party sent. A text that is not strict JSON, such as one with a fraction, is to be given as
-   * `{}`, and `-0` as `0`: so the service reads them (protocol §5).
+   * The Action that the relying party sent. If its text is not strict JSON, for example because it has a fraction, give
+   * `{}`; for `-0` give `0`. The service reads such texts so (protocol §5).
    */
   readonly action: unknown;
   /** The relying party's setting at the time. */
@@ -78,27 +78,36 @@ export interface AuditInput
   readonly serviceDid?: string;
 }
 
-/** What an audit found. Neither `ok` nor `undecided`: the Receipt is wrong, and the rest says where. */
+/**
+ * The result of an audit. If both `ok` and `undecided` are false, the Receipt is wrong, and the other members say
+ * where.
+ */
 export interface AuditResult {
-  /** The Receipt verifies, and the engine comes to exactly the same body. */
+  /** The Receipt verifies, and the engine computes exactly the same body. */
   readonly ok: boolean;
-  /** An input of the engine is missing, or only a later version or a newer document can verify it: neither right nor wrong. */
+  /**
+   * An input of the engine is missing, or only a later version or a newer document can verify it: the Receipt is
+   * neither proven right nor wrong.
+   */
   readonly undecided: boolean;
-  /** Null where the Receipt does not verify. */
+  /** Null if the Receipt does not verify. */
   readonly receipt: Receipt | null;
-  /** The id of the key that the Receipt names, as `VerifiedBundle.kid`; null where it does not verify. */
+  /** The id of the key that the Receipt names, like `VerifiedBundle.kid`; null if the Receipt does not verify. */
   readonly kid: string | null;
-  /** The service's word for this Receipt, verified; null where none was given, or the Receipt does not verify. */
+  /** The service's verified attestation of this Receipt; null if none was given or the Receipt does not verify. */
   readonly attestation: VerifiedAttestation | null;
   readonly failures: readonly Failure<AuditFailureCode>[];
-  /** Empty if Grant, Proof or Action is not the Receipt's. `expected` is the engine's value, `got` the Receipt's. */
+  /**
+   * Empty if Grant, Proof or Action does not belong to the Receipt. `expected` is the engine's value, `got` the
+   * Receipt's.
+   */
   readonly differences: readonly Difference[];
   /** Everything that the audit assumed because only the service knew it. */
   readonly assumed: readonly Assumption[];
 }
 
 /**
- * Audits a Receipt. Never throws on any input, except for what `evidence` throws where it is a function.
+ * Audits a Receipt. Never throws on any input, except what `evidence` throws if it is a function.
  * @example
  * const relyingParty = { proofWindowSeconds: 60 };
  * const input = { receipt, serviceDidDocument: didDocument, grant, proof, action, relyingParty, evidence };
@@ -150,7 +159,7 @@ const auditRead = (input: ReturnType<typeof readInput>): AuditResult => {
   };
 };
 
-/** As the types have it, whatever a caller without types hands in: what is no text counts as an empty one. */
+/** Corrects types that a caller without type checks may pass: a value that is not a text is taken as an empty one. */
 const readInput = (input: AuditInput) => ({
   ...input,
   ...{ grant: textOf(input.grant), proof: textOf(input.proof), action: plainObject(input.action) },
@@ -208,7 +217,7 @@ const recompute = (
   const context = { relyingParty, nowMs: Date.parse(body.evaluated_at), crypto, receiptId: body.receipt_id };
   const run = (facts: Facts): Decided => {
     const decided = evaluate(presented, facts, context);
-    // All look-ups were answered, so this is a bug in this module.
+    // All look-ups were answered, so this would be a bug in this module.
     if (decided.kind === 'undecided') throw new Error('a look-up was left unanswered');
     return decided;
   };

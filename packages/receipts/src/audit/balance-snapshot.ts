@@ -1,7 +1,7 @@
 /**
- * The balances that an ALLOW consumed from (protocol §11). They are not public evidence, since the holder of a Receipt must
- * not learn what else was spent; the Receipt only names their hash. Whoever may read the Grant's consumption log can
- * replay it to any version. The hash in the Receipt authenticates the result.
+ * The balances that an ALLOW consumed from (protocol §11). They are not public evidence, since the holder of a Receipt
+ * must not learn what else was spent; the Receipt contains only their hash. A caller who may read the Grant's
+ * consumption log can replay it to any version. The hash in the Receipt authenticates the result.
  */
 
 import { failure, plainObject } from '@svc/codec';
@@ -61,7 +61,7 @@ export const readBalances = (
   return failure('missing-evidence', `the balances ${hash} of version ${version} ${problem}`, PATH);
 };
 
-/** Pinned by the service, so an invalid snapshot is the service's fault. */
+/** The service pinned the snapshot, so an invalid one is the service's fault. */
 const readText = (
   text: string,
   { version }: Pinned,

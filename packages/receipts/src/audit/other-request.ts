@@ -1,6 +1,6 @@
 /**
- * Checks by hash, before the engine runs, that Grant, Proof and Action are the Receipt's. If they are not, a comparison
- * would only list consequences of that.
+ * Checks by hash, before the engine runs, that Grant, Proof and Action belong to the Receipt. If they do not, a
+ * comparison would only list consequences of that.
  */
 
 import { failure } from '@svc/codec';
@@ -9,7 +9,7 @@ import type { Failure } from '../failure.ts';
 
 export type OtherRequestFailure = Failure<'other-grant' | 'other-proof' | 'other-action'>;
 
-/** One failure for each of Grant, Proof and Action that is not the Receipt's. */
+/** One failure for each of Grant, Proof and Action that does not belong to the Receipt. */
 export const findOtherRequest = (
   body: ReceiptBody,
   given: { readonly grant: string; readonly proof: string },
@@ -43,6 +43,7 @@ const isOtherAction = (
   if (!action.ok) return true;
   const hashWith = (of: typeof action.value) => requestHashOf(crypto, { ...proof.value, action: of });
   const given = hashWith(action.value);
-  // By the Receipt, the Proof is for its Action. If the Proof is for the given Action instead, the Receipt is wrong.
+  // According to the Receipt, the Proof is for the Receipt's Action. If the Proof is for the given Action instead, the
+  // Receipt is wrong.
   return given !== hash && !(protocol.checks.P14 === true && hashWith(proof.value.action) === given);
 };

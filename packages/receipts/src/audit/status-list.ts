@@ -14,7 +14,7 @@ import {
 import type { ServiceKeys } from '@svc/transparency/service-keys';
 import type { Failure } from '../failure.ts';
 
-/** An incompressible list of 8,388,608 entries, base64url-encoded twice. */
+/** Enough for an incompressible list of 8,388,608 entries, base64url-encoded twice. */
 const STATUS_LIST_MAX_CHARS = 2_600_000;
 
 export interface StatusEntry {
@@ -28,7 +28,7 @@ const AT = '/evidence/status/credential_hash';
 
 type NamedList = NonNullable<ReceiptBody['evidence']['status']>;
 
-/** The entry that `status` names, from the list's text, or what is wrong with the list. */
+/** The entry that `status` names, read from the list's text; or what is wrong with the list. */
 export const readStatusEntry = (
   text: string,
   status: NamedList,
@@ -42,9 +42,10 @@ export const readStatusEntry = (
   const kid = readKid(jws.header);
   if (kid === null)
     return refuse(`must have exactly the header alg EdDSA, kid and typ vc+jwt, not ${show(jws.header)}`);
-  // The Receipt names the list by its hash, so it is the one that was looked at, whatever became of its key since.
+  // Without a time: the Receipt names the list by its hash, so this is the list that the service read, even if its key
+  // has been replaced or compromised since.
   const wrong = keys.check('status', { ...jws, kid, signedAtMs: null }, crypto);
-  // The document may be older than the key.
+  // The document may be older than the key, so an unknown key is not a wrong list.
   if (wrong?.code === 'unknown-key') return failure(wrong.code, `the status list: ${wrong.message}`, AT);
   if (wrong !== null) return refuse(`is not signed by the service: ${wrong.message}`);
   const list = parseStatusListCredential(jws.payload);

@@ -16,7 +16,7 @@ import {
 import type { Failure } from '../failure.ts';
 import type { BundleFailureCode } from './failure.ts';
 
-/** On the wire. */
+/** One artifact as it stands in the JSON. */
 export interface EvidenceItem {
   /** `sha256:…` over the bytes. */
   readonly hash: string;
@@ -27,10 +27,10 @@ export interface EvidenceItem {
 
 type Failures = Failure<BundleFailureCode>[];
 
-/** The most items of `evidence`; a bundle of the service has four at most. */
+/** The maximum number of items of `evidence`; a bundle of the service has at most four. */
 const MAX_ITEMS = 16;
 
-/** Checks every artifact, and that none that the Receipt names is missing. Returns the texts by hash. */
+/** Checks every artifact, and that every artifact named by the Receipt is present. Returns the texts by hash. */
 export const checkEvidence = (
   evidence: unknown,
   receipt: ReceiptBody | null,

@@ -2,15 +2,15 @@
 import type { InclusionFailureCode } from '@svc/transparency';
 import type { FailureCode } from '../failure.ts';
 
-/** Each thing that can be wrong with a bundle. */
+/** All faults of a bundle. */
 export type BundleFailureCode =
   | FailureCode
   | InclusionFailureCode
   /** Not plain JSON, not an object, nested deeper than 32, or too long. */
   | 'malformed-bundle'
-  /** Signed by a key that is not among the pinned ones, or is pinned for something else. */
+  /** Signed by a key that is not pinned, or is pinned for another purpose. */
   | 'unpinned-key'
-  /** Every pinned key signed, and so did an unpinned one, which may have been omitted from the pins. */
+  /** Every pinned key signed, and so did one that is not pinned; the caller may have forgotten to pin it. */
   | 'missing-key'
   /** An artifact does not have its stated hash. */
   | 'wrong-evidence'

@@ -1,8 +1,13 @@
 /**
- * The verifier's trust anchor, since a file cannot authenticate itself. A DID document authenticates the bundle, as do
- * keys with what each is for and the times at which they were in force. Keys alone do not quite: both then come from the bundle's
- * own document, which somebody who has one of the keys, or got hold of it later, can forge. Neither does a DID: the keys
- * themselves then come from the bundle. What is open is among the assumptions of the result.
+ * The verifier's trust anchor, since a file cannot authenticate itself. How much is authenticated depends on what is
+ * pinned:
+ *
+ * - a DID document, or keys with their purposes and the times when they were in force: the whole bundle;
+ * - keys alone: not their purposes and times, which then come from the bundle's own document. A person who holds one of
+ *   the keys, or obtained it later, can forge that document;
+ * - a DID alone: nothing, since the keys themselves then come from the bundle.
+ *
+ * The result lists under `assumed` what is not authenticated.
  */
 
 import { failure } from '@svc/codec';
@@ -13,24 +18,24 @@ import type { Assumption } from '../audit/assumed-facts.ts';
 import type { Failure } from '../failure.ts';
 import type { BundleFailureCode } from './failure.ts';
 
-/** At least one of the three. */
+/** The trust anchor: at least one of a DID document, keys and a DID. */
 export type BundlePin =
   | {
-      /** The service's DID document, an object or its text: takes the place of the one in the bundle. */
+      /** The service's DID document, an object or its text. It replaces the one in the bundle. */
       readonly serviceDidDocument: unknown;
       readonly serviceDid?: string;
     }
   | {
-      /** Every signature that counts must be by one of these that is for it, in its time. */
+      /** Every signature that is relied on must be by one of these keys, for its purpose and in its time. */
       readonly keys: readonly PinnedKey[];
       readonly serviceDid?: string;
     }
   | {
-      /** The DID that the bundle's own DID document must be of. Authenticates nothing. */
+      /** The DID of the bundle's own DID document. Authenticates nothing. */
       readonly serviceDid: string;
     };
 
-/** Throws TypeError if nothing is pinned, or a key for what no key is for: a fault of the caller. */
+/** Throws TypeError if nothing is pinned, or a key is pinned for an unknown purpose: an error of the caller. */
 export const assertPinned = (pin: BundlePin): void => {
   const keys = 'keys' in pin ? pin.keys : [];
   if (!('serviceDidDocument' in pin) && keys.length === 0 && pin.serviceDid === undefined)
@@ -38,7 +43,7 @@ export const assertPinned = (pin: BundlePin): void => {
   readPinnedPurposes(keys);
 };
 
-/** What the pin says of when its keys are in force. Throws TypeError for a bound that is no time. */
+/** The times given in the pin at which its keys are in force. Throws TypeError if a bound is not a time. */
 export const timesOf = (pin: BundlePin): ReadonlyMap<string, KeyTime | null> =>
   'keys' in pin ? readPinnedKeys(pin.keys) : new Map();
 
@@ -47,7 +52,7 @@ export interface UsedKey {
   readonly purpose: KeyPurpose;
 }
 
-/** A key that signed, as the document has it. */
+/** A key that signed, as the DID document has it. */
 interface SigningKey extends UsedKey {
   readonly multikey: string;
 }
@@ -87,7 +92,7 @@ class PinnedKeys {
     this.#purposes = readPinnedPurposes(pins);
   }
 
-  /** Null for a key that is pinned, and not for something else alone. */
+  /** Null if the key is pinned for this purpose, or without a purpose. */
   findProblem({ kid, purpose, multikey }: SigningKey, signers: readonly SigningKey[]) {
     const known = this.#purposes.get(multikey);
     if (known !== undefined && isFor(known, purpose)) return null;
@@ -100,14 +105,16 @@ class PinnedKeys {
       : refuse('unpinned-key', 'not pinned');
   }
 
-  /** A pinned key that signed nothing stands for another signer than the one that is there. */
+  /**
+   * Whether every pinned key signed. One that did not may have been pinned instead of the signer, which is then wrong.
+   */
   #areAllUsed(signers: readonly SigningKey[]): boolean {
     return [...this.#purposes].every(([pinned, known]) =>
       signers.some(({ multikey, purpose }) => multikey === pinned && isFor(known, purpose)),
     );
   }
 
-  /** What the pin does not say of a key, so that it rests on the bundle's own document. */
+  /** What the pin does not say of a key and is therefore taken from the bundle's own document. */
   listOpen({ kid, purpose, multikey }: SigningKey): Assumption[] {
     const open = [
       this.#purposes.get(multikey)?.size === 0 ? `is a ${purpose} key: pin it with its purpose` : null,
@@ -119,6 +126,6 @@ class PinnedKeys {
   }
 }
 
-/** A key that is pinned without what it is for may be for anything. */
+/** A key that is pinned without a purpose may have any. */
 const isFor = (known: ReadonlySet<KeyPurpose>, purpose: KeyPurpose): boolean =>
   known.size === 0 || known.has(purpose);

@@ -1,6 +1,6 @@
 /**
- * Verifies a bundle offline: Receipt, inclusion proof, checkpoint, the service's DID document and the evidence in one JSON
- * file. Each part is verified, and that all parts belong to the same Receipt.
+ * Verifies a bundle offline: Receipt, inclusion proof, checkpoint, the service's DID document and the evidence in one
+ * JSON file. Checks each part, and that all parts belong to the same Receipt.
  */
 
 import { addFailures, failure, member, plainObject, show } from '@svc/codec';
@@ -26,7 +26,7 @@ import { checkEvidence } from './evidence.ts';
 import type { BundleFailureCode } from './failure.ts';
 import { assertPinned, type BundlePin, checkPinned, timesOf, type UsedKey } from './pin.ts';
 
-/** The longest bundle that is read, in characters. */
+/** The maximum length of a bundle, in characters. */
 export const BUNDLE_MAX_CHARS = 16 * 1_048_576;
 
 type Failures = Failure<BundleFailureCode>[];
@@ -35,32 +35,41 @@ type Failures = Failure<BundleFailureCode>[];
 export type VerifiedBundle =
   | {
       readonly ok: true;
-      /** Read from the signed bytes, as is the checkpoint. */
+      /** Read from the signed bytes, like the checkpoint. */
       readonly receipt: Receipt;
       /**
-       * The id of the key that the Receipt names. With an `attestation` that key is authenticated by a pinned DID document alone:
-       * under other pins it may be one that the service never had.
+       * The id of the key that the Receipt names. If there is an `attestation`, only a pinned DID document
+       * authenticates that key; under other pins the service may never have had it.
        */
       readonly kid: string;
-      /** The service's word for this Receipt, by a key that is pinned or else assumed; null where the bundle has none. */
+      /**
+       * The service's attestation of this Receipt, by a key that is pinned or else assumed; null if the bundle has
+       * none.
+       */
       readonly attestation: VerifiedAttestation | null;
       readonly checkpoint: Checkpoint;
-      /** The artifacts by hash, those that are text: the `evidence` that `audit` asks for. */
+      /** The artifacts that are text, by hash: usable as the `evidence` of `audit`. */
       readonly evidence: ReadonlyMap<string, string>;
-      /** What could not be authenticated. Empty with a pinned DID document, or pinned keys with their purposes and times. */
+      /**
+       * What could not be authenticated. Empty with a pinned DID document, or with pinned keys that have purposes and
+       * times.
+       */
       readonly assumed: readonly Assumption[];
     }
   | {
       readonly ok: false;
-      /** JSON pointers into the bundle. */
+      /** Paths are JSON pointers into the bundle. */
       readonly failures: readonly Failure<BundleFailureCode>[];
     };
 
 /**
- * Verifies a bundle, an object or its text, with up to 16 items of `evidence`. All faults are in `failures`, where of more
- * than a hundred unknown or differing members the rest are counted in one. Throws TypeError if nothing is pinned, or a pin of a
- * key says what no pin says. Only without an assumption is it known who wrote the bundle: `ok` with a DID alone means that it
- * is consistent, with keys alone that some holder of one of them wrote it, who may have come by it after its end.
+ * Verifies a bundle, an object or its text, with up to 16 items of `evidence`. All faults are in `failures`; if there
+ * are more than a hundred unknown or differing members, one failure counts the rest. Throws TypeError if nothing is
+ * pinned, or a pinned key has an invalid purpose or time.
+ *
+ * Only a result without assumptions says who wrote the bundle. With a DID alone, `ok` means that the bundle is
+ * consistent. With keys alone, it means that a holder of one of them wrote it, who may have obtained the key after its
+ * end.
  * @example
  * const verified = verifyBundle(bundle, { serviceDidDocument: didDocument });
  * if (verified.ok && verified.assumed.length === 0) console.log(verified.receipt.decision, verified.checkpoint.day);
@@ -76,7 +85,7 @@ export const verifyBundle = (
   if (parts === null) return { ok: false, failures };
   const document = 'serviceDidDocument' in pin ? pin.serviceDidDocument : parts.did_document;
   const read = readServiceKeys(document, timesOf(pin));
-  // If it is unreadable, each check that needs it reports that.
+  // If the document is unreadable, each check that needs it reports that.
   const serviceDidDocument = read.ok ? read.keys : document;
   const options = pin.serviceDid === undefined ? { crypto } : { crypto, serviceDid: pin.serviceDid };
 
@@ -87,7 +96,8 @@ export const verifyBundle = (
       verified.failures.map((one) => within(one, '/receipt')),
     );
   const evidence = checkEvidence(parts.evidence, verified.ok ? verified.receipt : null, crypto, failures);
-  // The document came with the bundle, so that it is none, or lacks a key, is a fault of the bundle.
+  // Then the document came with the bundle, so an unreadable document, or a missing key in it, is a fault of the
+  // bundle.
   const isOwn = !('serviceDidDocument' in pin);
   if (!read.ok && isOwn)
     failures.push(failure('malformed-bundle', 'its did_document is none', '/did_document'));
@@ -132,7 +142,7 @@ const LACKS_KEY = failure(
   '/did_document',
 );
 
-/** The keys that everything rests on. What the service attests to rests on the key of the attestation. */
+/** The keys that the result depends on. An attested Receipt depends on the key of the attestation, not on its own. */
 const usedKeys = (
   kid: string,
   included: { readonly kid: string; readonly attestation: VerifiedAttestation | null },
@@ -144,7 +154,10 @@ const usedKeys = (
 
 const PARTS = ['receipt', 'inclusion', 'checkpoint', 'did_document', 'evidence'] as const;
 
-/** With `attestation`, which is there only where it is needed. Unknown members beside these are ignored. */
+/**
+ * The parts of the bundle, with `attestation` if there is one; a bundle has it only where it is needed. Other unknown
+ * members are ignored.
+ */
 const readParts = (
   bundle: unknown,
   failures: Failures,
@@ -182,6 +195,8 @@ const readObject = (bundle: unknown): JsonObject | null => {
   return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : null;
 };
 
-/** A failure of one part with its pointer into the bundle, where the attestation is a part of its own. */
+/**
+ * A failure of one part, with its pointer into the bundle. The attestation is a part of its own, so its pointer stays.
+ */
 const within = (one: Failure<BundleFailureCode>, part: string): Failure<BundleFailureCode> =>
   one.path === undefined || one.path === '/attestation' ? one : { ...one, path: `${part}${one.path}` };

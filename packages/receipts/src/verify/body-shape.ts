@@ -58,8 +58,8 @@ const checkPeriod: ObjectShape['then'] = ({ period, maxPerPeriod }, path, { fail
 };
 
 /**
- * The constraints of an authority. An ALLOW passed P17, so only constraints known to the profile can occur; whether the
- * profile knows budgets is checked in consistency.ts.
+ * The constraints of an authority. An ALLOW passed P17, so only constraints known to the profile can occur.
+ * consistency.ts checks whether the profile has budgets.
  */
 const CONSTRAINTS = {
   'commerce:purchase': closed(

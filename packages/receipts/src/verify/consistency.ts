@@ -1,7 +1,11 @@
 /**
- * The consistency of a Receipt: the outcomes with the published table, the decision and the reason with the outcomes, the
- * presence of members with the checks that passed (protocol §7, §8). A signed Receipt that fails here proves a fault of
- * the service.
+ * Checks the consistency of a Receipt (protocol §7, §8):
+ *
+ * - the outcomes agree with the published table of checks;
+ * - the decision and the reason agree with the outcomes;
+ * - the members that are present agree with the checks that passed.
+ *
+ * A signed Receipt that fails here proves a fault of the service.
  */
 import { failure } from '@svc/codec';
 import type { ReceiptBody } from '@svc/protocol';

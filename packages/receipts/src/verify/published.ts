@@ -1,14 +1,14 @@
 /**
- * The published tables of checks and trust configurations (interface §Versioning, protocol §7), by hash. A
- * Receipt is verified with the table it was decided under, so entries are added and never changed. A test compares the
- * latest of each with the engine.
+ * The published tables of checks and trust configurations (interface §Versioning, protocol §7), by hash. A Receipt is
+ * verified with the table that it was decided under, so entries are added and never changed. A test compares the latest
+ * of each with the engine.
  */
 
 export interface PublishedCheck {
   readonly id: string;
   readonly requires: readonly string[];
   readonly reasons: readonly string[];
-  /** Whether it depends on a look-up and can be unavailable. */
+  /** Whether the check makes a look-up and can therefore be unavailable. */
   readonly looksUp: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface PublishedTable {
   readonly hash: string;
   /** In pipeline order. */
   readonly checks: readonly PublishedCheck[];
-  /** Whether the profile knows budgets: an ALLOW may then consume. */
+  /** Whether the profile has budgets, so that an ALLOW may consume. */
   readonly budgets: boolean;
 }
 
@@ -64,7 +64,7 @@ P20:P19:RESOURCE_NOT_AUTHORIZED
 T5+:*:PROOF_REPLAYED
 `;
 
-/** What is left of a budget is looked up. */
+/** P19 looks up what is left of a budget. */
 const WITH_BUDGETS = /* @__PURE__ */ BASE.replace('P19:', 'P19+:');
 
 /** Published tables by profile id, the latest first. */
@@ -102,11 +102,11 @@ export const PUBLISHED_TRUST_CONFIGS: Readonly<Record<string, PublishedTrustConf
   },
 };
 
-/** Null for a profile that is not known, or known under other hashes only. */
+/** Null if the profile is unknown, or known only under other hashes. */
 export const findPublishedTable = (profile: string, hash: string): PublishedTable | null =>
   tablesOf(profile).find((published) => published.hash === hash) ?? null;
 
-/** Empty for a profile that is not known. */
+/** Empty if the profile is unknown. */
 export const listPublishedHashes = (profile: string): readonly string[] =>
   tablesOf(profile).map((published) => published.hash);
 

@@ -1,7 +1,7 @@
 /**
- * Parses the JWS of a Receipt. It has exactly one serialisation for a given body, kid and key (protocol §1, §8), and no
- * other is accepted: header and payload must be in RFC 8785 form, which rules out duplicate members and other spellings
- * of strings and numbers. The signature is not checked here.
+ * Parses the JWS of a Receipt. A given body, kid and key have exactly one serialisation (protocol §1, §8), and no other
+ * is accepted: header and payload must be in RFC 8785 form, which excludes duplicate members and other spellings of
+ * strings and numbers. The signature is not checked here.
  */
 
 import { decodeBase64urlText, failure, member, show } from '@svc/codec';
@@ -24,14 +24,14 @@ export const splitReceiptJws = (jws: string): JwsParts | null => {
   const lastDot = jws.lastIndexOf('.');
   if (firstDot === lastDot) return null;
   const headerText = decodeBase64urlText(jws.slice(0, firstDot));
-  // A fourth part leaves a dot in this one, which is not a base64url character.
+  // With a fourth part, this one contains a dot, which is not a base64url character.
   const payloadText = decodeBase64urlText(jws.slice(firstDot + 1, lastDot));
   const signature = decodeBase64url(jws.slice(lastDot + 1));
   if (headerText === null || payloadText === null || signature === null) return null;
   return { headerText, payloadText, signingInput: jws.slice(0, lastDot), signature };
 };
 
-/** The kid, or null if there is none; faults of the header are added to `failures`. */
+/** The kid; null if there is none. Faults of the header are added to `failures`. */
 export const readKid = (headerText: string, failures: Failure[]): string | null => {
   const header = parseOrNull(headerText);
   const kid = header === null ? undefined : member(header, 'kid');

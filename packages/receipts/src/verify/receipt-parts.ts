@@ -7,7 +7,7 @@ import { RECEIPT_MAX_CHARS } from '../receipt.ts';
 import { spliceReceipt } from '../receipt-text.ts';
 import { type JwsParts, splitReceiptJws } from './receipt-jws.ts';
 
-/** A Receipt taken apart. Nothing of it is verified. */
+/** A parsed Receipt. Nothing in it is verified. */
 export interface ReceiptParts {
   /** Null if there is none. */
   readonly jws: string | null;
@@ -17,7 +17,7 @@ export interface ReceiptParts {
   readonly body: JsonObject | null;
 }
 
-/** Reads the Receipt; null with the faults in `failures`. */
+/** Parses the Receipt. If it cannot, returns null and adds the faults to `failures`. */
 export const readReceiptParts = (receipt: unknown, failures: Failure[]): ReceiptParts | null =>
   typeof receipt === 'string' ? readText(receipt, failures) : readObject(receipt, failures);
 
@@ -37,7 +37,7 @@ const readText = (text: string, failures: Failure[]): ReceiptParts | null => {
 
 const MEMBER = '"receipt":"';
 
-/** Fast path without parsing, for the text as the service answered it; null if the text is anything else. */
+/** Fast path without parsing, for exactly the text that the service returned; null for any other text. */
 const readVerbatim = (text: string): ReceiptParts | null => {
   const start = text.indexOf(MEMBER) + MEMBER.length;
   const jws = text.slice(start, text.indexOf('"', start));

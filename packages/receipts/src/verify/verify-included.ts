@@ -1,7 +1,7 @@
 /**
- * A Receipt together with the proof that it is in the checkpoint of its day (protocol §8, §12). Where the date of the Receipt
- * is not one of its key's time, or that key is compromised, the service's attestation decides: that this
- * very Receipt is the stored one, under a key in force.
+ * Verifies a Receipt together with the proof that it is in the checkpoint of its day (protocol §8, §12). If the
+ * Receipt's key was not in force at the Receipt's date, or is compromised, the Receipt needs the service's attestation:
+ * it says, under a key in force, that exactly this Receipt is the stored one.
  */
 import { type CryptoPort, failure, member, portableCrypto, sha256Of } from '@svc/codec';
 import { isJsonObject, isReceiptId, parseStrictJson, type ReceiptId } from '@svc/protocol';
@@ -18,7 +18,7 @@ import { verdictOf } from '../verdict.ts';
 import { readReceiptParts } from './receipt-parts.ts';
 import { type SignedAtAnyTime, type VerifiedReceipt, verifySigned } from './verify-receipt.ts';
 
-/** A Receipt with the proof that it is in its day's checkpoint. */
+/** A Receipt with the proof that it is in the checkpoint of its day. */
 export interface IncludedToVerify extends Omit<InclusionToVerify, 'receiptId'> {
   /** An object or its text. */
   readonly receipt: unknown;
@@ -26,13 +26,13 @@ export interface IncludedToVerify extends Omit<InclusionToVerify, 'receiptId'> {
 
 type Verified<T> = Omit<Extract<T, { readonly ok: true }>, 'ok'>;
 
-/** A Receipt that verifies and is in its day's checkpoint, or everything that is wrong with either. */
+/** A Receipt that verifies and is in the checkpoint of its day, or all faults of either. */
 export type IncludedReceipt =
   | ({ readonly ok: true; readonly included: Verified<VerifiedInclusion> } & Verified<VerifiedReceipt>)
   | { readonly ok: false; readonly failures: readonly Failure<FailureCode | InclusionFailureCode>[] };
 
 /**
- * Verifies both. Never throws: whatever is wrong is in `failures`.
+ * Verifies the Receipt and the proof. Never throws: all faults are in `failures`.
  * @example
  * const verified = verifyIncludedReceipt({ receipt, inclusion, serviceDidDocument: didDocument });
  * if (verified.ok) console.log(verified.decision, verified.included.checkpoint.day);
@@ -62,8 +62,9 @@ export const verifyIncludedReceipt = (input: IncludedToVerify): IncludedReceipt 
 };
 
 /**
- * The id and the JWS of a Receipt that a later version may know the rules of, or a newer document the key of: what stands beside
- * it is checked all the same, so that a proof that was altered is not passed over. Null: the Receipt is wrong as it is.
+ * The id and the JWS of a Receipt that cannot be decided here: a later version may know its rules, or a newer document
+ * its key. The proof beside it is checked all the same, so that an altered proof is reported. Null if the Receipt
+ * itself is wrong.
  */
 export const readUndecided = (
   receipt: unknown,
@@ -76,14 +77,17 @@ export const readUndecided = (
   return jws !== null && isReceiptId(id) ? { receiptId: id, jws } : null;
 };
 
-/** Whether the service vouches for exactly this Receipt. */
+/** Whether the attestation is of exactly this Receipt. */
 export const isAttested = (
   attestation: Attestation | null,
   { receipt: { receipt: jws } }: Pick<Verified<SignedAtAnyTime>, 'receipt'>,
   crypto: CryptoPort,
 ): boolean => attestation?.receipt_hash === sha256Of(crypto, jws);
 
-/** What is wrong with a Receipt that is included: its date, unless the service attests to it, or that it attests to another. */
+/**
+ * What is wrong with a Receipt that is included: it attests to another Receipt, or the date is wrong and there is no
+ * attestation of this one. Null if nothing is.
+ */
 export const findDoubt = (
   attestation: Attestation | null,
   signed: Verified<SignedAtAnyTime>,
@@ -93,7 +97,10 @@ export const findDoubt = (
   return signed.untimely ?? findOther(attestation, signed.receipt.receipt, crypto);
 };
 
-/** Null unless the service attests to another Receipt of this id, which proves that this one was altered, whatever its key. */
+/**
+ * A failure if the attestation is of another Receipt with this id. That proves that this Receipt was altered, whatever
+ * its key. Otherwise null.
+ */
 export const findOther = (
   attestation: Attestation | null,
   jws: string,

@@ -1,6 +1,6 @@
 /**
- * Verifies a Receipt offline with the service's pinned DID document: form, signature and consistency (interface §Receipt,
- * protocol §7–§8). No clock and no network, so a Receipt that verifies once always does.
+ * Verifies a Receipt offline with the service's pinned DID document: form, signature and consistency (interface
+ * §Receipt, protocol §7–§8). Uses no clock and no network, so a Receipt that verifies once always does.
  */
 
 import { addFailures, checkShape, failure, show } from '@svc/codec';
@@ -15,19 +15,19 @@ import { checkConsistency } from './consistency.ts';
 import { readKid, readPayload } from './receipt-jws.ts';
 import { type ReceiptParts, readReceiptParts } from './receipt-parts.ts';
 
-/** How a Receipt is verified. */
+/** Options of the verification of a Receipt. */
 export interface VerifyOptions {
-  /** Portable JavaScript unless given; `@svc/protocol/native` is an order of magnitude faster on servers. */
+  /** Default: portable JavaScript. `@svc/protocol/native` is some ten times faster on servers. */
   readonly crypto?: CryptoPort;
-  /** The DID that the pinned document must be of. */
+  /** The DID that the pinned document must have. */
   readonly serviceDid?: string;
 }
 
-/** The Receipt that the service signed, or everything that is wrong with what was handed in. */
+/** The Receipt that the service signed, or all faults of the input. */
 export type VerifiedReceipt =
   | {
       readonly ok: true;
-      /** Read from the signed bytes, whatever was handed in. */
+      /** Read from the signed bytes; the other members of the input are only compared with it. */
       readonly receipt: Receipt;
       readonly decision: 'ALLOW' | 'DENY';
       /** The id of the service's key that signed it. */
@@ -36,10 +36,12 @@ export type VerifiedReceipt =
   | { readonly ok: false; readonly failures: readonly Failure[] };
 
 /**
- * Verifies a Receipt, an object or its text, against the service's DID document: an object, its text, or what
- * `readServiceKeys` made of it, which saves parsing it again for each of many Receipts. Never throws: all faults are in
- * `failures`. `ok` means that the service signed exactly this and that it is consistent, not that the Receipt is for your
- * request (compare `request_hash`) or that it is an ALLOW.
+ * Verifies a Receipt, an object or its text, against the service's DID document: an object, its text, or the result of
+ * `readServiceKeys`, which avoids parsing it again for each of many Receipts. Never throws: all faults are in
+ * `failures`.
+ *
+ * `ok` means that the service signed exactly this and that it is consistent. It does not mean that the Receipt is for
+ * your request (compare `request_hash`) or that it is an ALLOW.
  * @example
  * const verified = verifyReceipt(receipt, didDocument, { serviceDid: 'did:web:svc.example' });
  * if (verified.ok) console.log(verified.decision, verified.receipt.evaluated_at);
@@ -56,7 +58,7 @@ export const verifyReceipt = (
   return untimely === null ? verified : { ok: false, failures: [untimely] };
 };
 
-/** A Receipt in which nothing is wrong, except perhaps that its date is not one of its key's time. */
+/** A Receipt without faults, except perhaps that its key was not in force at its date or is compromised. */
 export type SignedAtAnyTime =
   | (Extract<VerifiedReceipt, { readonly ok: true }> & { readonly untimely: Failure | null })
   | Extract<VerifiedReceipt, { readonly ok: false }>;
@@ -73,7 +75,7 @@ export const verifySigned = (
   const body = readBody(presented, failures);
   const { jws, parts } = presented;
   const kid = parts && readKid(parts.headerText, failures);
-  // Without a sound body there is no date, and more than that is wrong.
+  // Without a valid body there is no date, and the body's faults are reported anyway.
   const signedAtMs = body === null ? null : Date.parse(body.evaluated_at);
   const wrong = parts && kid !== null ? keys?.check('receipt', { ...parts, kid, signedAtMs }, crypto) : null;
   const untimely = wrong?.code === 'key-not-in-force' ? describeUntimely(wrong) : null;
@@ -89,7 +91,7 @@ const describeUntimely = ({ code, message }: Failure): Failure =>
     '/evaluated_at',
   );
 
-/** Checks the form and the consistency of a Receipt, without its signature. */
+/** Checks the form and the consistency of a Receipt, but not its signature. */
 export const parseReceipt = (
   receipt: unknown,
 ):
@@ -103,7 +105,7 @@ export const parseReceipt = (
   return { ok: true, receipt: { ...body, receipt: jws } };
 };
 
-/** The signed body; its faults, and differences from the members given beside it, are in `failures`. */
+/** The signed body. Its faults, and its differences from the members given beside it, are added to `failures`. */
 const readBody = ({ jws, parts, body: shown }: ReceiptParts, failures: Failure[]): ReceiptBody | null => {
   if (parts === null && jws !== null)
     failures.push(
@@ -115,13 +117,13 @@ const readBody = ({ jws, parts, body: shown }: ReceiptParts, failures: Failure[]
     );
   const shownText = shown && canonicalTextOrNull(shown);
   const same = shownText === parts?.payloadText;
-  // A body from our own serialiser needs no check of its form.
+  // A body that equals the output of our own serialiser needs no check that it is canonical.
   const signed = parts && readPayload(parts.payloadText, failures, same);
   if (signed === null) {
     if (shown !== null) checkBody(shown, failures);
     return null;
   }
-  // For an altered text only the alterations are reported, not their consequences.
+  // The differences are reported first; then the faults found so far.
   if (shown !== null && !same) {
     const others = failures.splice(0);
     addFailures(failures, listMismatches(signed, shown));
@@ -138,7 +140,7 @@ const checkBody = (body: JsonObject, failures: Failure[]): boolean => {
   return found.length === 0;
 };
 
-/** The most differences that are each told: what is shown beside the JWS may have any number of members. */
+/** The maximum number of differences that are reported one by one: the members beside the JWS may be any number. */
 const MAX_MISMATCHES = 100;
 
 const listMismatches = (signed: JsonObject, shown: JsonObject): Failure[] => {

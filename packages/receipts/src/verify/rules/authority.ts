@@ -1,4 +1,4 @@
-/** Authority, consumption and Principal agree with the checks and with each other (protocol §8, §11). */
+/** Checks that authority, consumption and Principal agree with the checks and with each other (protocol §8, §11). */
 import { show } from '@svc/codec';
 import { capabilityKeyOf, hasBudget, portableCrypto } from '@svc/protocol';
 import { CHECKS, PROFILE, type Reading, type Report, type Rule } from './rule.ts';
@@ -12,7 +12,7 @@ const checkAuthority = ({ body: { authority, decision } }: Reading, report: Repo
     );
 };
 
-/** A consumption is present if and only if the authority has a budget, and names that budget. */
+/** A consumption is present if and only if the authority has a budget, and it names that budget. */
 const checkConsumption = (
   { body: { authority, evidence, protocol }, table }: Reading,
   report: Report,

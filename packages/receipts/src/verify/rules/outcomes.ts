@@ -1,6 +1,6 @@
 /**
- * The outcomes by the published table, and the decision, the reason and the results by the outcomes (protocol §7). The
- * profile and the trust configuration must be published ones.
+ * Checks the outcomes against the published table, and the decision, the reason and the results against the outcomes
+ * (protocol §7). The profile and the trust configuration must be published ones.
  */
 import { show } from '@svc/codec';
 import { findTrustConfig, listPublishedHashes } from '../published.ts';
@@ -83,7 +83,7 @@ const checkDecision = (reading: Reading, report: Report): void => {
   }
 };
 
-/** The reasons that fit the first check that is false or unavailable; null where that cannot be told. */
+/** The reasons that fit the first check that is false or unavailable; null if that check cannot be determined. */
 const findReasons = (reading: Reading): readonly string[] | null => {
   for (const check of reading.table?.checks ?? []) {
     if (reading.outcome(check.id) === false) return check.reasons;

@@ -1,4 +1,4 @@
-/** The checks that passed determine which members are present (protocol §8). */
+/** Checks that exactly those members are present which follow from the checks that passed (protocol §8). */
 import { CHECKS, type Reading, type Report, type Rule } from './rule.ts';
 
 /** A member that is present if and only if these checks passed. */

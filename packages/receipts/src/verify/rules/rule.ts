@@ -6,7 +6,7 @@ import { findPublishedTable, type PublishedCheck, type PublishedTable } from '..
 export type Report = (code: FailureCode, message: string, path: string) => void;
 
 export interface Rule {
-  /** JSON pointers to the members it reads; it runs only if all of them are well formed. */
+  /** JSON pointers to the members that the rule reads. It runs only if all of them are well formed. */
   readonly reads: readonly string[];
   readonly check: (reading: Reading, report: Report) => void;
 }
@@ -43,14 +43,14 @@ export class Reading {
     return this.groupPassed('protocol') && this.groupPassed('trust');
   }
 
-  /** Null for a profile that is not known, or known under other hashes only. */
+  /** Null if the profile is unknown, or known only under other hashes. */
   get table(): PublishedTable | null {
     const { profile, profile_hash: hash } = this.body.protocol;
     this.#table ??= findPublishedTable(profile, hash);
     return this.#table;
   }
 
-  /** Skipped although all that it requires passed: what it had to look up was unavailable. */
+  /** The check was skipped although every check that it requires passed, so its look-up was unavailable. */
   isUnavailable({ id, requires }: PublishedCheck): boolean {
     return this.outcome(id) === 'skipped' && requires.every((required) => this.passed(required));
   }

@@ -1,4 +1,4 @@
-/** Times agree with each other: the id, the expiry and the age of evidence (protocol §8). */
+/** Checks that times agree with each other: the id, the expiry and the age of evidence (protocol §8). */
 import { formatTimestamp, parseInstant, ulidTimeMs } from '@svc/codec';
 import { ulidOf } from '@svc/protocol';
 import { findTrustConfig } from '../published.ts';
@@ -7,7 +7,7 @@ import { CHECKS, pathOf, type Reading, type Report, type Rule } from './rule.ts'
 const checkTime = ({ body }: Reading, report: Report): void => {
   const atMs = ulidTimeMs(ulidOf(body.receipt_id));
   if (parseInstant(body.evaluated_at) === atMs) return;
-  // An id may name a time after the year 9999, which no timestamp can.
+  // An id may contain a time after the year 9999, which a timestamp cannot express.
   const right = atMs === null || atMs >= AFTER_9999_MS ? 'none that can be written' : formatTimestamp(atMs);
   report('wrong-time', `evaluated_at must be the time in receipt_id, ${right}`, '/evaluated_at');
 };
@@ -29,7 +29,7 @@ const checkExpiry = (reading: Reading, report: Report): void => {
     );
 };
 
-/** Evidence is not newer than the evaluation: both times are from the service's clock. */
+/** Evidence is never newer than the evaluation, because both times are from the service's clock. */
 const checkFreshness = ({ body: { evaluated_at: at, evidence } }: Reading, report: Report): void => {
   const known = findTrustConfig(evidence.trust_config_version);
   if (known === null) return;
