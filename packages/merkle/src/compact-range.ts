@@ -1,15 +1,17 @@
 /**
- * The root of a tree whose leaves pass by once, in memory for one hash per level (RFC 6962 §2.1). What is kept is the
- * compact range: the roots of the complete subtrees, as the binary digits of the number of leaves tell them.
+ * Computes the root of a tree from leaves that are pushed one after another, with one hash per level in memory (RFC
+ * 6962 §2.1). It stores the compact range: the roots of the complete subtrees. The binary digits of the number of
+ * leaves say which subtrees are complete.
  */
 import { assertHash, copyOf, emptyRoot, hashNode, portableSha256, type Sha256 } from './hash.ts';
 
 /**
- * The root of leaves that pass by once, with one hash per level in memory. SHA-256 in portable JavaScript unless given.
+ * Computes the root of leaves that are pushed one after another, with one hash per level in memory. Default SHA-256:
+ * portable JavaScript.
  */
 export class CompactRange {
   readonly #sha256: Sha256;
-  /** At `height` the root of a complete subtree of 2^height leaves, or null; the higher, the further left. */
+  /** At index `height` the root of a complete subtree of 2^height leaves, or null. A higher subtree is further left. */
   readonly #subtrees: (Uint8Array | null)[] = [];
   #size = 0;
 
@@ -17,12 +19,12 @@ export class CompactRange {
     this.#sha256 = sha256;
   }
 
-  /** How many leaves there are. */
+  /** Number of leaves so far. */
   get size(): number {
     return this.#size;
   }
 
-  /** Appends a leaf by its hash. Throws RangeError on other than 32 bytes. */
+  /** Appends a leaf by its hash. Throws RangeError if that is not 32 bytes. */
   push(leafHash: Uint8Array): void {
     assertHash(leafHash);
     let hash = copyOf(leafHash);
@@ -35,7 +37,7 @@ export class CompactRange {
     this.#size++;
   }
 
-  /** The root of all leaves so far; more may follow. */
+  /** The root of all leaves so far. More leaves may follow. */
   root(): Uint8Array {
     let root: Uint8Array | null = null;
     for (const subtree of this.#subtrees)

@@ -1,7 +1,7 @@
 /** Inclusion proofs (RFC 6962 §2.1.1) and their verification (RFC 9162 §2.1.3.2). */
 import { hashNode, isHash, isSameHash, portableSha256, type Sha256 } from './hash.ts';
 
-/** That the leaf at `index` is in a tree of `size` leaves; of which tree, its root says. */
+/** States that the leaf at `index` is in a tree of `size` leaves. The root says which tree that is. */
 export interface Inclusion {
   readonly leafHash: Uint8Array;
   readonly index: number;
@@ -11,9 +11,10 @@ export interface Inclusion {
 }
 
 /**
- * Whether the leaf is in the tree with this root. False, never an error, whatever it is given. Root and size must come
- * from where they are trusted, such as a signed checkpoint: a root does not tell its size, so a proof may hold for the
- * sizes of other trees in which the way to the leaf looks the same.
+ * Whether the leaf is in the tree with this root. Returns false and never throws, whatever its arguments are.
+ *
+ * Root and size must come from a trusted source, such as a signed checkpoint. A root does not determine its size: a
+ * proof may also verify with the sizes of other trees in which the path to the leaf has the same form.
  */
 export const verifyInclusion = (
   inclusion: Inclusion,
@@ -24,7 +25,7 @@ export const verifyInclusion = (
   return computed !== null && isSameHash(computed, root);
 };
 
-/** The root to which the proof leads, or null where there can be no such proof: an index, a hash or a path that does not fit. */
+/** The root that the proof leads to; null if index, hash or path make a proof impossible. */
 export const rootOfInclusion = (
   { leafHash, index, size, path }: Inclusion,
   sha256: Sha256 = portableSha256,
@@ -32,12 +33,13 @@ export const rootOfInclusion = (
   if (!Number.isSafeInteger(size) || !Number.isSafeInteger(index) || index < 0 || index >= size) return null;
   if (!isHash(leafHash) || !path.every(isHash)) return null;
   let hash = leafHash;
-  // The position of the hash in its row, and of the last hash there. No bit operators: these end at 32 bits.
+  // The positions of the current hash and of the last hash in their row. No bit operators, because these work on 32
+  // bits.
   let at = index;
   let last = size - 1;
   let used = 0;
   for (; last > 0; last = half(last), at = half(at)) {
-    if (at % 2 === 0 && at === last) continue; // moves up as it is
+    if (at % 2 === 0 && at === last) continue; // moves up unchanged
     const sibling = path[used++];
     if (sibling === undefined) return null;
     hash = at % 2 === 0 ? hashNode(hash, sibling, sha256) : hashNode(sibling, hash, sha256);

@@ -1,12 +1,11 @@
 /**
- * A row of hashes, and the rows above it up to the root (RFC 6962 §2.1). Where a row has an odd number of hashes, the
- * last one moves up as it is: that is the same tree as splitting at the largest power of two.
+ * A row of hashes, and the rows above it up to the root (RFC 6962 §2.1). If a row has an odd number of hashes, the last
+ * one moves up unchanged: the result is the same tree as splitting at the largest power of two.
  */
 import { hashNode, type Sha256 } from './hash.ts';
 
 export type Row = readonly Uint8Array[];
 
-/** The row above. */
 const rowAbove = (row: Row, sha256: Sha256): Row => {
   const above: Uint8Array[] = [];
   for (let i = 0; i < row.length; i += 2) {
@@ -16,14 +15,17 @@ const rowAbove = (row: Row, sha256: Sha256): Row => {
   return above;
 };
 
-/** Every row from this one, of at least one hash, to the root's. */
+/** Every row from this one up to the root's. The row must have at least one hash. */
 export const rowsFrom = (row: Row, sha256: Sha256): readonly Row[] => {
   const rows = [row];
   for (let top = row; top.length > 1; rows.push(top)) top = rowAbove(top, sha256);
   return rows;
 };
 
-/** The siblings on the way from the hash at `index` to the root. A hash that moves up as it is has none there. */
+/**
+ * The siblings on the path from the hash at `index` to the root. A hash that moves up unchanged has no sibling in its
+ * row.
+ */
 export const pathThrough = (rows: readonly Row[], index: number): Uint8Array[] => {
   const path: Uint8Array[] = [];
   let at = index;

@@ -2,14 +2,14 @@
 import crypto from 'node:crypto';
 import { HASH_BYTES, type Sha256 } from './hash.ts';
 
-/** One character for each byte: as a Buffer the same answer takes three times as long. */
+/** The digest has one character for each byte: requesting a Buffer takes three times as long. */
 const fromBinary = (digest: string): Uint8Array => {
   const hash = new Uint8Array(HASH_BYTES);
   for (let i = 0; i < HASH_BYTES; i++) hash[i] = digest.charCodeAt(i);
   return hash;
 };
 
-/** `crypto.hash` takes a quarter of the time of a `Hash`, and is missing from some runtimes that offer node:crypto. */
+/** `crypto.hash` takes a quarter of the time of a `Hash`, but some runtimes with node:crypto do not have it. */
 export const nativeSha256: Sha256 =
   typeof crypto.hash === 'function'
     ? (data) => fromBinary(crypto.hash('sha256', data, 'binary'))

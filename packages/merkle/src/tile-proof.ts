@@ -1,24 +1,24 @@
-/** Inclusion proofs from stored tiles: one tile of each level. */
+/** Builds inclusion proofs from stored tiles, one tile of each level. */
 import { HASH_BYTES, isSameHash, portableSha256, type Sha256 } from './hash.ts';
 import type { Inclusion } from './inclusion.ts';
 import { pathThrough, rowsFrom } from './levels.ts';
 import { hashesInLevel, hashesInTile, TILE_HASHES, TileError, unpackHashes } from './tile.ts';
 
 /**
- * The `count` hashes of a tile, one behind the other; at level 0 those of the leaves from `index` · 256 on. May reject
- * or throw; that is passed on.
+ * Loads the `count` hashes of a tile, concatenated; at level 0 the leaf hashes from `index` · 256 on. Its errors and
+ * rejections are passed on.
  */
 export type LoadTile = (level: number, index: number, count: number) => Uint8Array | Promise<Uint8Array>;
 
-/** An inclusion proof from tiles, with the root that they lead to. */
+/** An inclusion proof from tiles, with the root that the tiles lead to. */
 export interface ProvenInclusion extends Inclusion {
-  /** To which the tiles lead. Compare it with the root that was published. */
+  /** The root that the tiles lead to. Compare it with the published root. */
   readonly root: Uint8Array;
 }
 
 /**
  * The proof of one leaf in a tree of `size` leaves. Loads one tile per level, all at once. Rejects with RangeError if
- * there is no such leaf, and with TileError if a tile has another length or does not hash to what the tile above says.
+ * there is no such leaf, and with TileError if a tile has another length or does not match its hash in the tile above.
  */
 export const proveInclusionFromTiles = async (
   index: number,
@@ -49,11 +49,11 @@ export const proveInclusionFromTiles = async (
   };
 };
 
-/** Where the way from a leaf to the root passes a level. */
+/** The place in one level on the path from a leaf to the root. */
 interface Place {
   readonly level: number;
   readonly tile: number;
-  /** Hashes in the tile. */
+  /** Number of hashes in the tile. */
   readonly count: number;
   /** Position of the hash within the tile. */
   readonly position: number;

@@ -1,29 +1,34 @@
 /**
- * Tiles: a closed tree cut into subtrees of 8 rows, so that a proof reads few of them and builds nothing anew.
+ * Tiles: a closed tree, cut into subtrees of 8 rows, so that a proof reads few tiles and computes no part of the tree
+ * again.
  *
- * Level 0 is the row of leaf hashes; level L + 1 has one hash for every 256 of level L, the root over these. A tile is
- * 256 neighbours of one level, or what is left at the end. As 256 is a power of two, the tree over the hashes of a
- * level, the last of which may stand for fewer leaves, is the tree over the leaves (RFC 6962 §2.1). So one tile from
- * each level holds a whole proof, also at the right edge. A tree of 10^7 leaves has 154 tiles above its leaves, and
- * three tiles hold a proof.
+ * Level 0 is the row of leaf hashes. Level L + 1 has one hash for every 256 hashes of level L: the root over them. A
+ * tile is 256 consecutive hashes of one level, or those left at the end.
+ *
+ * As 256 is a power of two, the tree over the hashes of a level is the tree over the leaves (RFC 6962 §2.1), also if
+ * the last hash stands for fewer leaves. So one tile of each level contains a whole proof, also at the right edge. A
+ * tree of 10^7 leaves has 154 tiles above its leaves, and three tiles contain a proof.
  */
 import { HASH_BYTES } from './hash.ts';
 import type { Row } from './levels.ts';
 
-/** Hashes in a full tile, and how many hashes of one level a hash of the next one stands for. */
+/** Number of hashes in a full tile, and number of hashes of one level that one hash of the next level covers. */
 export const TILE_HASHES = 256;
 
-/** Up to 256 hashes of one level, as stored: what an inclusion proof reads. */
+/** Up to 256 hashes of one level, as stored; inclusion proofs are read from tiles. */
 export interface Tile {
-  /** 0: leaf hashes. */
+  /** 0 is the level of leaf hashes. */
   readonly level: number;
-  /** Number of the tile in its level, left to right, from 0. The first leaf below is the one at `index` · 256^(`level` + 1). */
+  /**
+   * Number of the tile in its level, from left to right, from 0. Its first leaf has the index `index` · 256^(`level` +
+   * 1).
+   */
   readonly index: number;
-  /** 1 to 256 hashes of 32 bytes, one behind the other. */
+  /** 1 to 256 hashes of 32 bytes, concatenated. */
   readonly hashes: Uint8Array;
 }
 
-/** One behind the other, as a tile is stored. */
+/** The hashes concatenated, as a tile is stored. */
 export const packHashes = (row: Row): Uint8Array => {
   const packed = new Uint8Array(row.length * HASH_BYTES);
   row.forEach((hash, i) => {
@@ -37,14 +42,14 @@ export const unpackHashes = (packed: Uint8Array): Row =>
     packed.slice(i * HASH_BYTES, (i + 1) * HASH_BYTES),
   );
 
-/** How many hashes a level has in a tree of `size` leaves. */
+/** Number of hashes of a level in a tree of `size` leaves. */
 export const hashesInLevel = (size: number, level: number): number => Math.ceil(size / TILE_HASHES ** level);
 
-/** How many hashes a tile has in a tree of `size` leaves. */
+/** Number of hashes of a tile in a tree of `size` leaves. */
 export const hashesInTile = (size: number, level: number, index: number): number =>
   Math.min(TILE_HASHES, hashesInLevel(size, level) - index * TILE_HASHES);
 
-/** A stored tile is not what the tree needs it to be: damaged, missing, or of another tree. */
+/** A stored tile does not fit the tree: it is damaged, missing or of another tree. */
 export class TileError extends Error {
   override readonly name = 'TileError';
 }

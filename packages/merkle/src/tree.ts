@@ -1,18 +1,18 @@
 /**
- * A whole tree in memory, with every row kept: twice the hashes of its leaves, and each proof without hashing. For a
- * tree that is too large to keep, see tile.ts.
+ * A whole tree in memory with every row: twice the hashes of its leaves, and proofs without hashing. For a tree that is
+ * too large for memory, see tile.ts.
  */
 import { assertHash, copyOf, emptyRoot, portableSha256, type Sha256 } from './hash.ts';
 import type { Inclusion } from './inclusion.ts';
 import { pathThrough, type Row, rowsFrom } from './levels.ts';
 
-/** A whole tree in memory (RFC 6962 §2.1), for many proofs of a tree that fits. */
+/** A whole tree in memory (RFC 6962 §2.1), for many proofs. */
 export class MerkleTree {
   readonly size: number;
   readonly root: Uint8Array;
   readonly #rows: readonly Row[];
 
-  /** Throws RangeError on a leaf hash of other than 32 bytes. */
+  /** Throws RangeError if a leaf hash is not 32 bytes. */
   constructor(leafHashes: readonly Uint8Array[], sha256: Sha256 = portableSha256) {
     leafHashes.forEach(assertHash);
     this.size = leafHashes.length;
@@ -28,7 +28,7 @@ export class MerkleTree {
   }
 }
 
-/** The proof of one leaf from the hashes of all. Throws RangeError if there is no such leaf. */
+/** The proof of one leaf, from the hashes of all leaves. Throws RangeError if there is no such leaf. */
 export const proveInclusion = (
   index: number,
   leafHashes: readonly Uint8Array[],

@@ -4,7 +4,10 @@
  */
 export type StatusBitstring = Uint8Array;
 
-/** The smallest list the specification allows, in entries: below it, an index says too much about its holder. */
+/**
+ * The smallest list that the specification allows, in entries. In a smaller list an index would identify its holder too
+ * closely.
+ */
 export const MIN_ENTRIES = 131_072;
 
 /**

@@ -1,13 +1,13 @@
 /**
  * The text form of a status list: `u` (multibase base64url) and the base64url of the gzipped bits (Bitstring Status
- * List 1.0 §3.3–3.4). Compressors differ between platforms, so signed lists are stored and served as stored; only
- * the decoded bits are ever compared.
+ * List 1.0 §3.3–3.4). Compressors differ between platforms, so signed lists are stored and served unchanged; only the
+ * decoded bits are compared.
  */
 import { decodeBase64url, encodeBase64url } from '@svc/codec';
 import { MIN_ENTRIES, type StatusBitstring } from './bitstring.ts';
 import { gunzip, gzip } from './gzip.ts';
 
-/** 8,388,608 entries: 64 times the smallest list. */
+/** Room for 8,388,608 entries: 64 times the smallest list. */
 export const DEFAULT_MAX_BYTES = 1_048_576;
 
 /**
@@ -20,13 +20,17 @@ export function encodeBitstring(bits: StatusBitstring): string {
   return encodeGzipped(gzip(bits));
 }
 
-/** The same of bits that the caller has compressed to one gzip member, elsewhere than on this thread perhaps. */
+/** The same for bits that the caller has already compressed to one gzip member, for example on another thread. */
 export const encodeGzipped = (member: Uint8Array): string => `u${encodeBase64url(member)}`;
 
 /**
- * The bits of an encoded list, or null if the text is not one: not multibase base64url in canonical form, not
- * exactly one intact gzip member, below the minimum size, or above `maxBytes` once inflated. Never throws, and
- * never holds much more than `maxBytes` whatever the text claims.
+ * The bits of an encoded list. Never throws, and never allocates much more than `maxBytes`, whatever the text claims.
+ *
+ * Null if the text is:
+ *
+ * - not multibase base64url in canonical form;
+ * - not exactly one intact gzip member;
+ * - below the minimum size, or above `maxBytes` once inflated.
  */
 export function decodeBitstring(text: string, maxBytes: number = DEFAULT_MAX_BYTES): StatusBitstring | null {
   if (!text.startsWith('u') || text.length > maxChars(maxBytes)) return null;
@@ -35,5 +39,5 @@ export function decodeBitstring(text: string, maxBytes: number = DEFAULT_MAX_BYT
   return bits !== null && bits.length * 8 >= MIN_ENTRIES ? bits : null;
 }
 
-/** What incompressible content of `maxBytes` takes: five bytes for every stored block, header, trailer, base64. */
+/** Length of incompressible content of `maxBytes`: five bytes for every stored block, header, trailer and base64. */
 const maxChars = (maxBytes: number): number => Math.ceil(((maxBytes + maxBytes / 256 + 64) * 4) / 3);

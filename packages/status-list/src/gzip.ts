@@ -1,21 +1,24 @@
 /**
- * One gzip member (RFC 1952) to and from bytes. Reading is streamed and stops at the cap, so a small input cannot
- * make a large allocation. The member must be the whole input, bare of optional header fields, and its length and
- * CRC-32 must be right.
+ * Converts bytes to one gzip member (RFC 1952) and back. Reading is streamed and stops at the limit, so a small input
+ * cannot cause a large allocation. The member must be the whole input, without optional header fields, and its length
+ * and CRC-32 must be right.
  */
 import { concatBytes } from '@svc/codec';
 import { Gunzip, gzipSync } from 'fflate';
 
-/** DEFLATE expands at most 1,032 times, so one slice overshoots the cap by about 1 MiB before the cap is looked at. */
+/**
+ * DEFLATE expands at most 1,032 times, so one slice exceeds the limit by at most about 1 MiB before the limit is
+ * checked.
+ */
 const SLICE_BYTES = 1024;
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
 const BARE_HEADER = /* @__PURE__ */ Uint8Array.of(31, 139, 8, 0, 0, 0, 0, 0, 0, 3);
 
-/** Reproducible for a given release of the compressor: the time stamp is zero and no name is written. */
+/** Reproducible with a given release of the compressor: the time stamp is zero and no name is written. */
 export const gzip = (bytes: Uint8Array): Uint8Array => gzipSync(bytes, { mtime: 0, level: 6 });
 
-/** The content of the gzip member that `data` is, or null if it is anything else or longer than `maxBytes`. */
+/** The content of the gzip member `data`; null if `data` is anything else, or the content is longer than `maxBytes`. */
 export function gunzip(data: Uint8Array, maxBytes: number): Uint8Array | null {
   if (data.length < HEADER_BYTES + TRAILER_BYTES || data[3] !== 0) return null;
   const trailer = new DataView(data.buffer, data.byteOffset + data.length - TRAILER_BYTES, TRAILER_BYTES);
@@ -38,8 +41,8 @@ function inflateMember(data: Uint8Array, maxBytes: number): Uint8Array | null {
       stream.push(data.subarray(at, at + SLICE_BYTES));
       if (length > maxBytes) return null;
     }
-    // A second header, pushed after the input, is recognised as one only where a member has just ended. So the
-    // offset reported for it tells whether the input was one complete member and nothing more.
+    // A second header is pushed after the input. The decompressor recognises it only where a member has just ended. So
+    // the offset that it reports for this header shows whether the input was exactly one complete member.
     stream.push(BARE_HEADER);
   } catch {
     return null;

@@ -9,7 +9,7 @@ export interface BitstringStatusListEntry {
 }
 
 /**
- * The `credentialStatus` of a Grant: place `index` of the list that is published under `credentialUrl`.
+ * The `credentialStatus` of a Grant: entry `index` of the list that is published under `credentialUrl`.
  * @throws RangeError if `index` is not a non-negative integer.
  */
 export function buildStatusEntry(at: { credentialUrl: string; index: number }): BitstringStatusListEntry {

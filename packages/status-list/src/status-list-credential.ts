@@ -1,7 +1,7 @@
 /**
- * The credential that publishes a list (Bitstring Status List 1.0 §2.2; protocol §9). It travels as the payload of a
- * compact JWS; whoever calls here signs it, or has verified it. Reading is closed: a Grant, a receipt or any other
- * payload that might stand in the place of a list is refused by its shape.
+ * The credential that publishes a list (Bitstring Status List 1.0 §2.2; protocol §9). It is the payload of a compact
+ * JWS, which the caller signs, or has verified. Parsing is closed: a Grant, a Receipt or any other payload in the place
+ * of a list is refused by its shape.
  */
 import { parseUtcTime } from '@svc/codec';
 
@@ -27,7 +27,7 @@ export interface StatusListCredential {
   };
 }
 
-/** What goes into a status list credential. */
+/** The values of a status list credential. */
 export interface StatusListContent {
   /** The URL under which it is published. */
   id: string;
@@ -36,9 +36,9 @@ export interface StatusListContent {
   /** RFC 3339 UTC. */
   validFrom: string;
   validUntil?: string;
-  /** The bits, as `encodeBitstring` gives them. */
+  /** The bits, as encoded by `encodeBitstring`. */
   encodedList: string;
-  /** Milliseconds, 30,000 unless given. */
+  /** Milliseconds; default 30,000. */
   ttlMs?: number;
   purpose?: 'revocation';
 }
@@ -63,8 +63,8 @@ export function buildStatusListCredential(content: StatusListContent): StatusLis
 }
 
 /**
- * A verified JWS payload as a status list, or null if it is anything else. `encodedList` is still undecoded, and
- * nothing here says that the issuer is the right one or that the list is current.
+ * A verified JWS payload as a status list; null if it is anything else. Does not decode `encodedList`, and does not
+ * check that the issuer is the right one or that the list is current.
  */
 export function parseStatusListCredential(payload: unknown): StatusListCredential | null {
   if (!isClosed(payload, CREDENTIAL_MEMBERS, ['validUntil'])) return null;
@@ -84,7 +84,7 @@ export function parseStatusListCredential(payload: unknown): StatusListCredentia
 const CREDENTIAL_MEMBERS = ['@context', 'id', 'type', 'issuer', 'validFrom', 'credentialSubject'];
 const SUBJECT_MEMBERS = ['id', 'type', 'statusPurpose', 'encodedList', 'ttl'];
 
-/** Has every required own member and no other than these and the optional ones. */
+/** Whether the object has every required own member, and no others except the optional ones. */
 function isClosed(
   value: unknown,
   required: readonly string[],

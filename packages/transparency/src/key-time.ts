@@ -1,33 +1,31 @@
 /**
- * When a key of the service was in force, as its DID document says beside the key (protocol §8). `svc:validFrom` and
- * `svc:validUntil` are absolute IRIs, so JSON-LD processors take them without a context of their own; `revoked` is the term
- * of Controlled Identifiers 1.0 §2.2.
+ * The time when a key of the service was in force, which its DID document states beside the key (protocol §8).
+ * `svc:validFrom` and `svc:validUntil` are absolute IRIs, so JSON-LD processors need no context for them; `revoked` is
+ * the term of Controlled Identifiers 1.0 §2.2.
  */
 import { formatTimestamp, type JsonObject, type JsonValue, member, parseUtcTime } from '@svc/codec';
 
 /** Tolerated difference between two clocks whose dates are compared, in milliseconds. */
 export const MAX_AHEAD_MS = 300_000;
 
-/** When a key was in force: from `fromMs` on, until before `untilMs`. */
+/** The time when a key was in force: from `fromMs` until before `untilMs`. */
 export interface KeyTime {
-  /** Milliseconds since the epoch; null where the document sets no bound. */
+  /** Milliseconds since the epoch; null if the document sets no bound. */
   readonly fromMs: number | null;
-  /** The first instant that is no longer in it. */
+  /** The first instant at which the key is no longer in force; null if there is none. */
   readonly untilMs: number | null;
-  /** Somebody else may have the key and dates as he likes: no date of a signature counts. */
+  /** Another person may have the key and can choose any date, so no date of a signature is trusted. */
   readonly isCompromised: boolean;
 }
 
-/**
- * The member of a verification method that says from when on its key is in force, as an RFC 3339 UTC time.
- */
+/** The member of a verification method with the time from which its key is in force, in RFC 3339 UTC. */
 export const VALID_FROM = 'svc:validFrom';
-/** The member that says from when on it is not any more. */
+/** The member with the time from which the key is no longer in force. */
 export const VALID_UNTIL = 'svc:validUntil';
-/** The member that says that somebody else may have the key. */
+/** The member that marks a key as compromised. */
 export const REVOKED = 'revoked';
 
-/** Null where a bound is no RFC 3339 UTC time: nobody can say when the key is in force. */
+/** Null if a bound is not an RFC 3339 UTC time: then it is unknown when the key is in force. */
 export const readKeyTime = (method: JsonObject): KeyTime | null => {
   const fromMs = readBound(member(method, VALID_FROM));
   const untilMs = readBound(member(method, VALID_UNTIL));
@@ -40,7 +38,7 @@ const readBound = (value: JsonValue | undefined): number | null | undefined => {
   return typeof value === 'string' ? (parseUtcTime(value) ?? undefined) : undefined;
 };
 
-/** Why a signature that is dated `atMs` does not count by its date alone, as the end of a sentence; null where it does. */
+/** Why the date alone does not make a signature dated `atMs` valid, as the end of a sentence; null if it does. */
 export const findUntimely = ({ fromMs, untilMs, isCompromised }: KeyTime, atMs: number): string | null => {
   if (isCompromised) return 'is compromised, so that no date under it counts';
   if (fromMs !== null && !(atMs >= fromMs)) return `is in force from ${formatTimestamp(fromMs)} on`;
@@ -48,7 +46,7 @@ export const findUntimely = ({ fromMs, untilMs, isCompromised }: KeyTime, atMs: 
   return null;
 };
 
-/** Both must hold. */
+/** The time in which both hold. */
 export const narrowKeyTime = (one: KeyTime, other: KeyTime): KeyTime => ({
   fromMs: narrow(Math.max, one.fromMs, other.fromMs),
   untilMs: narrow(Math.min, one.untilMs, other.untilMs),

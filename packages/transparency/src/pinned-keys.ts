@@ -1,31 +1,35 @@
 /**
- * Keys of the service that a verifier trusts by themselves. A key alone says nothing of when it was in force: one that ended
- * and leaked later signs for any date, and a document beside what it signed is the forger's own. Nor does it say what it is for:
- * that document may list a receipt key as a status key. So a pin may carry both.
+ * Keys of the service that a verifier trusts without a DID document. A key alone does not say when it was in force: a
+ * key that ended and leaked later can sign for any date, and a document that comes with the signed text may be the
+ * forger's. Nor does a key alone say its purpose: such a document may list a receipt key as a status key. So a pin can
+ * contain both.
  */
 import { parseUtcTime, show } from '@svc/codec';
 import { type KeyTime, narrowKeyTime } from './key-time.ts';
 import type { KeyPurpose } from './service-keys.ts';
 
-/** A key of which its pinner does not know when it is in force. */
+/** A key whose time in force is not pinned. */
 export interface UntimedKey {
   /** `z6Mk…` */
   readonly multikey: string;
-  /** What it signs, and it counts for nothing else: Receipts, or checkpoints and attestations. Left out, it counts for either. */
+  /**
+   * What the key signs: Receipts, or checkpoints and attestations. It is refused for anything else. If absent, the key
+   * is accepted for both.
+   */
   readonly purpose?: KeyPurpose;
 }
 
-/** A key with the time that its pinner knows it to be in force; null is no bound. RFC 3339 in UTC. */
+/** A key with the pinned time in which it is in force, in RFC 3339 UTC; null is no bound. */
 export interface TimedKey extends UntimedKey {
   readonly validFrom: string | null;
-  /** The first instant that is no longer in it. */
+  /** The first instant at which the key is no longer in force. */
   readonly validUntil: string | null;
 }
 
-/** An Ed25519 Multikey, alone or with what it is for, its time, or both. */
+/** An Ed25519 Multikey, alone or with its purpose, its time, or both. */
 export type PinnedKey = string | UntimedKey | TimedKey;
 
-/** By Multikey; null where the pin says nothing of its time. Throws TypeError for a bound that is no time. */
+/** Times by Multikey; null if no time is pinned. Throws TypeError if a bound is not a time. */
 export const readPinnedKeys = (pins: readonly PinnedKey[]): ReadonlyMap<string, KeyTime | null> => {
   const times = new Map<string, KeyTime | null>();
   for (const pin of pins) {
@@ -36,7 +40,7 @@ export const readPinnedKeys = (pins: readonly PinnedKey[]): ReadonlyMap<string, 
   return times;
 };
 
-/** By Multikey; empty where no pin of it says what it is for. Throws TypeError for what is no purpose. */
+/** Purposes by Multikey; empty if no pin of the key has a purpose. Throws TypeError for an unknown purpose. */
 export const readPinnedPurposes = (
   pins: readonly PinnedKey[],
 ): ReadonlyMap<string, ReadonlySet<KeyPurpose>> => {

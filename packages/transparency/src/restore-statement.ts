@@ -1,6 +1,7 @@
 /**
- * What a service states when its database had to be set back to a backup (protocol §12): a compact JWS by a status key with
- * exactly the header `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-restore+jwt"}`, over the RFC 8785 form of its payload.
+ * The statement that a service publishes after its database was set back to a backup (protocol §12). It is a compact
+ * JWS by a status key with exactly the header `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-restore+jwt"}`, over
+ * the RFC 8785 form of its payload.
  */
 import {
   type CryptoPort,
@@ -27,35 +28,38 @@ export interface RestoreStatement {
   readonly iss: string;
   /** 1 for the first restore of a ledger. */
   readonly epoch: number;
-  /** RFC 3339 UTC: of what was promised between these two, the ledger may lack anything. */
+  /** RFC 3339 UTC. Anything that was promised from then until `lost_until` may be missing in the ledger. */
   readonly lost_from: string;
   readonly lost_until: string;
-  /** Nothing was decided before. */
+  /** RFC 3339 UTC; nothing was decided before. */
   readonly quarantined_until: string;
-  /** Days whose published checkpoints were put back without the Receipts below them. */
+  /** Days whose published checkpoints were put back without the Receipts that they cover. */
   readonly reinstated_days: readonly string[];
-  /** How many Grants were revoked again. */
+  /** Number of Grants that were revoked again. */
   readonly revoked_again: number;
-  /** Hash of the statement before this one, null for the first. */
+  /** Hash of the previous statement; null for the first. */
   readonly previous: string | null;
   /** Seconds since the epoch. */
   readonly iat: number;
 }
 
-/** A restore statement, and what it is verified by. */
+/** A restore statement, and what it is verified with. */
 export interface RestoreStatementToVerify {
   /** The compact JWS. */
   readonly statement: string;
-  /** The service's pinned DID document, an object or its text, or what `readServiceKeys` made of it. */
+  /** The service's pinned DID document, as an object or its text, or the result of `readServiceKeys` for it. */
   readonly serviceDidDocument: unknown;
-  /** Portable JavaScript unless given. */
+  /** Default: portable JavaScript. */
   readonly crypto?: CryptoPort;
 }
 
-/** `wrong-statement`: it is not in the form of one, not of its signer, or dated before the end of what it states. */
+/**
+ * `wrong-statement`: it does not have the form of a statement, is not of its signer, or is dated before the end of the
+ * span that it states.
+ */
 export type RestoreStatementFailure = Failure<ServiceKeyFailureCode | 'wrong-statement'>;
 
-/** Verifies that the service signed this statement. Never throws: what is wrong is in `failures`. */
+/** Verifies that the service signed this statement. Never throws: all faults are in `failures`. */
 export const verifyRestoreStatement = ({
   statement: text,
   serviceDidDocument,
@@ -74,7 +78,7 @@ export const verifyRestoreStatement = ({
     return refuse('header or payload are not as a statement has them');
   if (!isStatement(payload) || !kid.startsWith(`${payload.iss}#status-`))
     return refuse('the payload is no statement of its signer');
-  // A thief of a key that has ended would excuse what was lost later, by a date before its end.
+  // The thief of a key that has ended would otherwise date a statement before that end, to excuse a later loss.
   if (findEndMs(payload) > payload.iat * 1_000 + MAX_AHEAD_MS)
     return refuse('the statement is dated before the end of what it states');
   const failures: RestoreStatementFailure[] = [];
@@ -85,7 +89,9 @@ export const verifyRestoreStatement = ({
   return { ok: true, statement: payload, kid };
 };
 
-/** End of the span and of the days that it states, in milliseconds since the epoch; infinite where one of them is none. */
+/**
+ * End of the stated span and of the stated days, in milliseconds since the epoch; infinite if one of them is not valid.
+ */
 const findEndMs = ({ lost_until: until, reinstated_days: days }: RestoreStatement): number =>
   days.reduce(
     (endMs, day) => Math.max(endMs, isDay(day) ? dayEndMs(day) : Number.POSITIVE_INFINITY),

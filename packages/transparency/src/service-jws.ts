@@ -1,11 +1,11 @@
-/** The form that every statement of the service has: a compact JWS under exactly one header (protocol §12). */
+/** The form of every statement of the service: a compact JWS with exactly one form of header (protocol §12). */
 import { encodeBase64urlText, type JsonObject, jcs, member, parseCompactJws, show } from '@svc/codec';
 
-/** A statement of the service, taken apart. Nothing of it has been verified. */
+/** A parsed statement of the service. Nothing in it has been verified. */
 export interface ServiceJws {
   readonly ok: true;
   readonly header: JsonObject;
-  /** Null where the header is not exactly `{"alg":"EdDSA","kid":"…","typ":"…"}` in RFC 8785 form. */
+  /** Null if the header is not exactly `{"alg":"EdDSA","kid":"…","typ":"…"}` in RFC 8785 form. */
   readonly kid: string | null;
   readonly payload: JsonObject;
   /** Whether the payload is in RFC 8785 form. */
@@ -16,8 +16,8 @@ export interface ServiceJws {
 }
 
 /**
- * Reads a compact JWS that the service signs under the header `alg` EdDSA, `kid` and this `typ`. `problem`: why it is no
- * compact JWS, as a phrase. Never throws, whatever is given in the place of a text.
+ * Parses a compact JWS that the service signs under the header `alg` EdDSA, `kid` and this `typ`. `problem`: why it is
+ * not a compact JWS, as a phrase. Never throws, whatever type the argument has.
  */
 export const readServiceJws = (
   text: string,

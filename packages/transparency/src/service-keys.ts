@@ -1,7 +1,7 @@
 /**
- * The service's keys from its pinned DID document (interface §DidDocument), the root of trust: the verifier obtained it
- * over a trusted channel, and it is parsed once. A signed artifact names its key by `kid`; only strict Ed25519 Multikeys
- * listed under `assertionMethod` are accepted.
+ * Reads the service's keys from its pinned DID document (interface §DidDocument), the root of trust. The verifier
+ * obtained the document over a trusted channel, and parses it once. A signed artifact names its key by `kid`; only
+ * strict Ed25519 Multikeys listed under `assertionMethod` are accepted.
  */
 import {
   addFailures,
@@ -22,34 +22,40 @@ import {
 } from '@svc/codec';
 import { findUntimely, type KeyTime, narrowKeyTime, readKeyTime } from './key-time.ts';
 
-/** Each thing that can be wrong with a key or a signature of the service. */
+/** All faults of a key or a signature of the service. */
 export type ServiceKeyFailureCode =
   /** The pinned service DID document cannot be read. Nothing is known about the signature. */
   | 'malformed-did-document'
   /** The DID document, or the kid, is of another service. */
   | 'wrong-service'
-  /** The kid has the right form, and the document has no such key: the document is older than it, or somebody else signed. */
+  /**
+   * The kid has the right form, but the document has no such key: the document is older than the key, or the service
+   * did not sign.
+   */
   | 'unknown-key'
-  /** The kid is of another form or for another purpose, or its key is not under assertionMethod. */
+  /** The kid has another form or purpose, or its key is not under assertionMethod. */
   | 'wrong-key'
-  /** The kid is in the document, but its key is no strict Ed25519 Multikey, or the time it is in force is malformed. */
+  /**
+   * The kid is in the document, but its key is not a strict Ed25519 Multikey, or the time when it is in force is
+   * malformed.
+   */
   | 'unusable-key'
   /** Valid, but dated outside the time of its key, or the key is compromised: an attestation is needed. */
   | 'key-not-in-force'
   | 'wrong-signature';
 
-/** What is wrong with a key or a signature of the service: a code, and a message for people. */
+/** A fault of a key or a signature of the service: a code, and a message for people. */
 export type ServiceKeyFailure = Failure<ServiceKeyFailureCode>;
 
 /** What a key signs: Receipts, or checkpoints and status lists. */
 export type KeyPurpose = 'receipt' | 'status';
 
-/** The longest DID document that is read, in characters. */
+/** The maximum length of a DID document, in characters. */
 export const DID_DOCUMENT_MAX_CHARS = 1_048_576;
 
 /**
- * Reads the document, an object or its text. One that has been read can be passed wherever a document is asked for. `pinned`:
- * by Multikey, the time that the verifier knows of a key; what the document says of it can only narrow that.
+ * Reads the document, an object or its text. The result can be passed wherever a service DID document is expected.
+ * `pinned`: the time that the verifier has pinned for a key, by Multikey; the document can only narrow it.
  */
 export const readServiceKeys = (
   document: unknown,
@@ -76,8 +82,8 @@ export const readServiceKeys = (
 };
 
 /**
- * The same for callers that collect all faults: null with the faults in `failures`. A document of another service than
- * `serviceDid` is a failure, but is still read.
+ * The same for callers that collect all faults: null if the document cannot be read, with the faults in `failures`. If
+ * the document is not of `serviceDid`, that is a failure, but the document is still read.
  */
 export const openServiceKeys = (
   document: unknown,
@@ -95,7 +101,7 @@ export const openServiceKeys = (
   return read.keys;
 };
 
-/** The message says what is wrong. */
+/** A text says what is wrong. */
 const readJson = (document: unknown): JsonObject | string => {
   if (typeof document !== 'string') return plainObject(document) ?? `it is ${show(document)}`;
   if (document.length > DID_DOCUMENT_MAX_CHARS) return 'it is too long';
@@ -106,24 +112,27 @@ const readJson = (document: unknown): JsonObject | string => {
 
 type PinnedTimes = ReadonlyMap<string, KeyTime | null>;
 
-/** The published keys of one service. Made by `readServiceKeys` alone; later changes to the document's object are not seen. */
+/**
+ * The published keys of one service. Only `readServiceKeys` makes it; later changes of the document object have no
+ * effect on it.
+ */
 export interface ServiceKeys {
   /** The service's did:web DID. */
   readonly did: string;
-  /** Every key that the document names, as a Multikey, usable or not. `time`: null where it is malformed. */
+  /** Every key that the document names, as a Multikey, usable or not. `time` is null if it is malformed. */
   list(): readonly { readonly kid: string; readonly multikey: string; readonly time: KeyTime | null }[];
-  /** The raw key that `kid` names for this purpose, not yet checked for strength, or what is wrong with it. */
+  /** The raw key that `kid` names for this purpose, not yet checked for strength; or what is wrong with it. */
   find(kid: string, purpose: KeyPurpose): Uint8Array | ServiceKeyFailure;
   /**
-   * Verifies a signature under one of these keys; null where all is well. `key-not-in-force` alone says that the signature
-   * is right and its date is not to be believed.
+   * Verifies a signature under one of these keys; null if it is valid. `key-not-in-force` means that the signature
+   * verifies, but its date cannot be trusted.
    */
   check(purpose: KeyPurpose, signature: ServiceSignature, crypto: CryptoPort): ServiceKeyFailure | null;
 }
 
 /**
- * Each published package holds its own copy of this file: what has been read is known by this mark, so that keys read with one
- * package are taken by the others. No JSON can have it.
+ * Each published package contains its own copy of this file. This mark identifies the object, so that each package
+ * accepts keys that another has read. JSON cannot contain the mark.
  */
 const MARK = Symbol.for('@svc/ServiceKeys');
 
@@ -131,17 +140,17 @@ const isServiceKeys = (value: unknown): value is ServiceKeys => {
   try {
     return typeof value === 'object' && value !== null && MARK in value;
   } catch {
-    // A proxy that does not say.
+    // A proxy that throws.
     return false;
   }
 };
 
 class DocumentKeys implements ServiceKeys {
-  /** By absolute kid, in document order. A kid with several methods is ambiguous and refused. */
+  /** By absolute kid, in document order. A kid with several methods is ambiguous, and is refused. */
   readonly #methods = new Map<string, JsonObject[]>();
   readonly #asserted = new Set<string>();
   readonly #pinned: PinnedTimes;
-  /** Decoded keys, cached on first use. */
+  /** Decoded keys, cached at first use. */
   readonly #found = new Map<string, FoundKey>();
 
   constructor(
@@ -163,7 +172,7 @@ class DocumentKeys implements ServiceKeys {
     }
   }
 
-  /** A mark on the class, not on its objects: a spread copy, which has no methods, has no mark either. */
+  /** The mark is on the class, not on its objects, so that a spread copy, which has no methods, has no mark either. */
   get [MARK](): true {
     return true;
   }
@@ -229,20 +238,20 @@ class DocumentKeys implements ServiceKeys {
       const untimely = signedAtMs === null ? null : findUntimely(time, signedAtMs);
       return untimely === null ? null : failure('key-not-in-force', `${kid} ${untimely}`);
     }
-    // Verification admits strict keys only, so which of the two failed matters only now.
+    // Verification accepts strict keys only, so it is enough to find out here which of the two failed.
     return crypto.isStrictKey(key)
       ? failure('wrong-signature', `the signature does not verify under ${kid}`)
       : failure('unusable-key', `${kid} must be canonical, torsion-free and not of small order`);
   }
 }
 
-/** A signature of the service over something that names its key by `kid`. */
+/** A signature of the service over a text that names its key by `kid`. */
 export interface ServiceSignature {
   readonly kid: string;
   /** Exactly what was signed. */
   readonly signingInput: string;
   readonly signature: Uint8Array;
-  /** The instant that what was signed names as its own; null where something else vouches for it. */
+  /** The instant that the signed text gives as its own; null if another statement vouches for the date. */
   readonly signedAtMs: number | null;
 }
 

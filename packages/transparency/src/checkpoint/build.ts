@@ -3,7 +3,7 @@ import { formatHash } from '@svc/merkle';
 import { type Checkpoint, TREE } from './payload.ts';
 import { checkRules } from './rules.ts';
 
-/** What a day's checkpoint is built from. */
+/** The values that a day's checkpoint is built from. */
 export interface CheckpointDraft {
   readonly serviceDid: string;
   /** `YYYY-MM-DD`, in UTC. */
@@ -18,7 +18,7 @@ export interface CheckpointDraft {
   readonly closedAtSeconds: number;
 }
 
-/** The payload to sign. Throws RangeError if it violates the rules that readers check: a fault of the caller. */
+/** The payload to sign. Throws RangeError if it violates the rules that readers check: an error of the caller. */
 export const buildCheckpoint = (draft: CheckpointDraft): Checkpoint => {
   const checkpoint: Checkpoint = {
     day: draft.day,

@@ -1,11 +1,12 @@
 /**
- * The chain of days: each checkpoint names the root of the previous day (protocol §12). A root covers its own day alone, so
- * a kept checkpoint reveals a change to its day and the one before it; to detect every change, keep every checkpoint.
+ * The chain of days: each checkpoint names the root of the previous day (protocol §12). A root covers only its own day,
+ * so a kept checkpoint reveals a change to its day and to the day before it. To detect every change, keep every
+ * checkpoint.
  */
 import { dayAfter } from './day.ts';
 import type { Checkpoint } from './payload.ts';
 
-/** The member in which a checkpoint does not follow from the one before, or is not what it should be. */
+/** The member in which a checkpoint does not follow from the previous one, or differs from its expected value. */
 export interface CheckpointDifference {
   /** The day of the first checkpoint that breaks the chain. */
   readonly day: string;
@@ -15,8 +16,8 @@ export interface CheckpointDifference {
 }
 
 /**
- * The first break in a list of checkpoints, or null. The first checkpoint is accepted as it is; signatures are not
- * checked.
+ * The first break in a list of checkpoints; null if there is none. The first checkpoint is accepted unchecked;
+ * signatures are not checked.
  */
 export const findChainBreak = (checkpoints: Iterable<Checkpoint>): CheckpointDifference | null => {
   let previous: Checkpoint | null = null;
@@ -33,15 +34,15 @@ const findBreak = (previous: Checkpoint, checkpoint: Checkpoint): CheckpointDiff
   differenceIn(checkpoint, 'day', dayAfter(previous.day)) ??
   differenceIn(checkpoint, 'previous_root', previous.root);
 
-/** Most significant first. */
+/** The most significant member comes first. */
 const MEMBERS = [
   ...(['iss', 'day', 'tree', 'tree_size', 'root', 'previous_root'] as const),
   ...(['first_receipt_id', 'last_receipt_id', 'iat'] as const),
 ];
 
 /**
- * The first member in which two checkpoints of one day differ, or null. A closed day never changes, so any difference is a
- * fork or a rewritten day.
+ * The first member in which two checkpoints of one day differ; null if they are equal. A closed day never changes, so
+ * any difference is a fork or a rewritten day.
  */
 export const findCheckpointDifference = (
   seen: Checkpoint,

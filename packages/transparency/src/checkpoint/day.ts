@@ -11,14 +11,14 @@ export const isDay = (text: unknown): text is string =>
 /** The end of a day (exclusive) in milliseconds since the epoch. */
 export const dayEndMs = (day: string): number => dayStartMs(day) + DAY_MS;
 
-/** The next day. Throws RangeError after the year 9999 and for a text that is no day. */
+/** The next day. Throws RangeError after the year 9999, and for a text that is not a day. */
 export const dayAfter = (day: string): string => {
   const next = isDay(day) ? dayOf(dayEndMs(day)) : '';
   if (!isDay(next)) throw new RangeError(`no day follows ${day}`);
   return next;
 };
 
-/** The UTC day of a Receipt, or null if the text is no Receipt id or its time is beyond the year 9999. */
+/** The UTC day of a Receipt; null if the text is not a Receipt id, or its time is beyond the year 9999. */
 export const dayOfReceipt = (receiptId: string): string | null => {
   const timeMs = isReceiptId(receiptId) ? ulidTimeMs(ulidOf(receiptId)) : null;
   const day = timeMs === null ? null : dayOf(timeMs);

@@ -2,7 +2,7 @@
 import type { Failure } from '@svc/codec';
 import type { ServiceKeyFailureCode } from '../service-keys.ts';
 
-/** Each thing that can be wrong with a checkpoint. */
+/** All faults of a checkpoint. */
 export type CheckpointFailureCode =
   /** Not a compact JWS of three canonical base64url parts over JSON objects, or too long. */
   | 'malformed-jws'
@@ -17,5 +17,5 @@ export type CheckpointFailureCode =
   | 'contradiction'
   | ServiceKeyFailureCode;
 
-/** What is wrong with a checkpoint: a code, and a message for people. */
+/** A fault of a checkpoint: a code, and a message for people. */
 export type CheckpointFailure = Failure<CheckpointFailureCode>;

@@ -13,7 +13,7 @@ import { parseCheckpoint } from './rules.ts';
 export const signCheckpoint = (checkpoint: Checkpoint, signer: Signer): Promise<string> =>
   signCompactJws(signer, { typ: CHECKPOINT_TYP }, { ...checkpoint });
 
-/** A checkpoint that has its form, with its signature, which has not been verified. */
+/** A well-formed checkpoint with its signature, which has not been verified. */
 export interface SignedCheckpoint {
   readonly checkpoint: Checkpoint;
   /** `<iss>#status-<n>`. */
@@ -64,15 +64,15 @@ const isStatusKid = (kid: string, serviceDid: string): boolean => {
   return kid.startsWith(prefix) && KEY_NUMBER.test(kid.slice(prefix.length));
 };
 
-/** A checkpoint, and what it is verified by. */
+/** A checkpoint, and what it is verified with. */
 export interface CheckpointToVerify {
   /** The compact JWS. */
   readonly checkpoint: string;
-  /** The service's pinned DID document, an object or its text, or what `readServiceKeys` made of it. */
+  /** The service's pinned DID document, as an object or its text, or the result of `readServiceKeys` for it. */
   readonly serviceDidDocument: unknown;
-  /** The DID that the pinned document must be of. */
+  /** The DID that the pinned document must have. */
   readonly serviceDid?: string;
-  /** Portable JavaScript unless given. */
+  /** Default: portable JavaScript. */
   readonly crypto?: CryptoPort;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The form and the consistency of a checkpoint: a closed object, a valid day that was closed after its end, Receipt ids of
- * that day, one representation of an empty day. Signatures are not checked here.
+ * Checks the form and the consistency of a checkpoint: a closed object, a valid day that was closed after its end,
+ * Receipt ids of that day, and one representation of an empty day. Signatures are not checked here.
  */
 
 import {
@@ -85,7 +85,7 @@ const checkAgreement = (checkpoint: Checkpoint): CheckpointFailure[] => {
   return failures;
 };
 
-/** Ids are ASCII of one length, so UTF-16 order is byte order. */
+/** Ids are ASCII and all of one length, so UTF-16 order is byte order. */
 const isOrdered = (first: string, last: string, size: number): boolean =>
   size === 1 ? first === last : first < last;
 

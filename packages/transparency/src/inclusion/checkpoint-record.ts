@@ -1,6 +1,6 @@
 /**
- * A checkpoint as given: its compact JWS, or the Checkpoint of `GET /checkpoints/{day}` that contains it (interface
- * §Transparency). Only the signed payload is used; the unsigned members must agree with it.
+ * Reads a checkpoint as given: its compact JWS, or the Checkpoint of `GET /checkpoints/{day}` that contains it
+ * (interface §Transparency). Only the signed payload is used; the unsigned members must agree with it.
  */
 
 import {
@@ -46,8 +46,9 @@ export const readCheckpoint = (given: unknown, failures: CheckpointFailures): Ch
 const AT = '/checkpoint';
 
 /**
- * Verifies form and signature, and that the record agrees with the payload. Null with failures otherwise; where a newer document or
- * an attestation could still decide about the key, the failure and the checkpoint: what stands beside it is checked all the same.
+ * Verifies form and signature, and that the record agrees with the payload. Null with failures otherwise. If a newer
+ * document or an attestation could still decide about the key, adds the failure and returns the checkpoint, so that the
+ * rest of the proof is checked all the same.
  */
 export const verifyCheckpointSource = (
   { jws, record }: CheckpointSource,
@@ -72,7 +73,7 @@ export const verifyCheckpointSource = (
 
 const OPEN: ReadonlySet<string> = new Set(['unknown-key', 'key-not-in-force']);
 
-/** The unsigned members must agree with the payload. */
+/** Adds a failure for each unsigned member that differs from the payload. */
 export const checkRecord = (
   record: JsonObject,
   signed: Checkpoint & { readonly kid: string },

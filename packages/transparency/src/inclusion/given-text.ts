@@ -1,10 +1,11 @@
-/** A text that is a JWS or an object, as somebody pasted it or a file has it. */
+/** Reads a text that contains a JWS or an object, for example pasted or from a file. */
 
 const SPACE = ' \t\r\n';
 
 /**
- * The text without the white space of JSON around it (RFC 8259 §2); null where no text is given. `trim()` also takes a byte
- * order mark and other characters, which differ between languages: the same file must be verified alike in each.
+ * The text without the JSON white space around it (RFC 8259 §2); null if `given` is not a text. `trim()` would also
+ * remove a byte order mark and other characters, and which ones depends on the language: a file must verify alike in
+ * every language.
  */
 export const readGivenText = (given: unknown): string | null => {
   if (typeof given !== 'string') return null;

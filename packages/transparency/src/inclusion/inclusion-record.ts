@@ -20,11 +20,11 @@ import { isReceiptId } from '@svc/protocol';
 import { isDay } from '../checkpoint/day.ts';
 import type { InclusionFailureCode } from './failure.ts';
 
-/** Unknown members are ignored. */
+/** An inclusion proof. Unknown members are ignored. */
 export interface InclusionRecord {
   readonly receipt_id: string;
   readonly day: string;
-  /** Hex, as are the steps of the path. */
+  /** Hex, like the steps of the path. */
   readonly leaf: string;
   readonly leaf_index: number;
   readonly tree_size: number;
@@ -37,7 +37,7 @@ export interface InclusionRecord {
 }
 
 const HEX = /^[0-9a-f]{64}$/;
-/** The longest path in a tree of 2^53 leaves. */
+/** Length of the longest path in a tree of 2^53 leaves. */
 const MAX_STEPS = 53;
 
 const isHex = (value: unknown): boolean => typeof value === 'string' && HEX.test(value);
@@ -59,7 +59,7 @@ const SHAPE = open({
   kid: text('the kid of the checkpoint', () => true),
 } satisfies Record<keyof InclusionRecord, Shape>);
 
-/** Reads the proof from parsed JSON; null with the faults in `failures`. */
+/** Reads the proof from parsed JSON. If it cannot, returns null and adds the faults to `failures`. */
 export const parseInclusion = (
   json: unknown,
   given: unknown,
@@ -85,6 +85,6 @@ export const parseInclusion = (
   return found.length === 0 ? (json as unknown as InclusionRecord) : null;
 };
 
-/** The answer while the day is open. */
+/** Whether this is the answer for a day that is still open. */
 const isPending = (json: JsonObject): boolean =>
   member(json, 'status') !== undefined && member(json, 'audit_path') === undefined;

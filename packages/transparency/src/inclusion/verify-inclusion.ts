@@ -28,34 +28,35 @@ import { type InclusionRecord, parseInclusion } from './inclusion-record.ts';
 
 type Failures = Failure<InclusionFailureCode>[];
 
-/** The longest inclusion proof that is read, in characters. */
+/** The maximum length of an inclusion proof, in characters. */
 export const INCLUSION_MAX_CHARS = 65_536;
 
-/** The proof that a Receipt is in its day's checkpoint, and what it is verified by. */
+/** The proof that a Receipt is in the checkpoint of its day, and what it is verified with. */
 export interface InclusionToVerify {
   /** The id of a verified Receipt. */
   readonly receiptId: string;
   /** The answer of `GET /decisions/{receipt_id}/inclusion`, an object or its text. */
   readonly inclusion: unknown;
   /**
-   * The day's checkpoint from elsewhere: a Checkpoint, its text or its JWS. It must be the one in the proof. Without it
-   * the one in the proof counts, and a service that tells two readers of different checkpoints is not noticed.
+   * The day's checkpoint from another source: a Checkpoint, its text or its JWS. It must be the one in the proof.
+   * Without it, the one in the proof is used, and a service that shows two readers different checkpoints goes
+   * undetected.
    */
   readonly checkpoint?: unknown;
   /**
-   * The answer of `GET /decisions/{receipt_id}/attestation`, an object or its text, or the JWS in it: the word of a key in
-   * force for the Receipt and its checkpoint.
+   * The answer of `GET /decisions/{receipt_id}/attestation`, an object or its text, or the JWS in it: a statement about
+   * the Receipt and its checkpoint by a key in force.
    */
   readonly attestation?: unknown;
-  /** The service's pinned DID document, an object or its text, or what `readServiceKeys` made of it. */
+  /** The service's pinned DID document, as an object or its text, or the result of `readServiceKeys` for it. */
   readonly serviceDidDocument: unknown;
-  /** The DID that the pinned document must be of. */
+  /** The DID that the pinned document must have. */
   readonly serviceDid?: string;
-  /** Portable JavaScript unless given. */
+  /** Default: portable JavaScript. */
   readonly crypto?: CryptoPort;
 }
 
-/** The checkpoint that the Receipt is in, or everything that is wrong. */
+/** The checkpoint that contains the Receipt, or all faults. */
 export type VerifiedInclusion =
   | {
       readonly ok: true;
@@ -63,14 +64,14 @@ export type VerifiedInclusion =
       readonly checkpoint: Checkpoint;
       readonly kid: string;
       readonly leafIndex: number;
-      /** What the service attests to of this Receipt under a key in force; null where no attestation was given. */
+      /** The service's attestation of this Receipt, by a key in force; null if none was given. */
       readonly attestation: VerifiedAttestation | null;
     }
   | { readonly ok: false; readonly failures: readonly Failure<InclusionFailureCode>[] };
 
 /**
- * Verifies the proof. Never throws: all faults are in `failures`, with JSON pointers into the proof, those of the
- * attestation `/attestation`.
+ * Verifies the proof. Never throws: all faults are in `failures`, with JSON pointers into the proof; faults of the
+ * attestation have the pointer `/attestation`.
  * @example
  * const receiptId = 'drc_01M7VZGC008Q2R7V9X1C4E6H8K';
  * const verified = verifyReceiptInclusion({ receiptId, inclusion, serviceDidDocument: didDocument });
@@ -128,7 +129,7 @@ const readAttestation = (
   return other === null ? attested.attestation : refuse(`the attestation ${other}`);
 };
 
-/** In an object, its text, or the bare JWS; null if there is none. */
+/** The JWS in an object, its text or the bare JWS; null if there is none. */
 const findAttestation = (given: unknown): string | null => {
   const text = readGivenText(given);
   if (text !== null && !text.startsWith('{')) return text;
@@ -143,7 +144,7 @@ const readJson = (given: unknown): unknown => {
   return parsed?.ok === true ? parsed.value : given;
 };
 
-/** The authoritative checkpoint: the one given, or else the one in the proof. */
+/** The checkpoint that is used: the one given, or else the one in the proof. */
 const findSource = (
   record: InclusionRecord | null,
   given: unknown,
@@ -214,7 +215,7 @@ const checkAgainst = (
     );
 };
 
-/** Checks the path from the Receipt's leaf with the signed size to the signed root. */
+/** Whether the path leads from the Receipt's leaf to the signed root, with the signed size. */
 const isIncluded = (record: InclusionRecord, receiptId: string, checkpoint: Checkpoint): boolean => {
   const { leaf_index: index, audit_path: steps } = record;
   const { first_receipt_id: first, last_receipt_id: last, tree_size: size } = checkpoint;

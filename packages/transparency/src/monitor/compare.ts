@@ -3,7 +3,7 @@ import { findCheckpointDifference } from '../checkpoint/chain.ts';
 import type { Alarm } from './finding.ts';
 import type { Published } from './published.ts';
 
-/** Both must be verified. Returns at most one alarm. */
+/** Both must be verified already. Returns at most one alarm. */
 export const compareCheckpoints = (before: Published, now: Published): readonly Alarm[] => {
   if (before.jws === now.jws) return [];
   const found = findCheckpointDifference(before.checkpoint, now.checkpoint);

@@ -1,7 +1,7 @@
 /** The findings of a monitor run. */
 
 export type AlarmCode =
-  /** A published day has a different checkpoint now. */
+  /** A published day now has a different checkpoint. */
   | 'changed-day'
   /** A published day is no longer served. */
   | 'vanished-day'
@@ -11,7 +11,7 @@ export type AlarmCode =
   | 'missing-day'
   /** A checkpoint does not continue the previous day's. */
   | 'broken-chain'
-  /** The served checkpoint is malformed, not signed by a pinned key, or of another day. */
+  /** The served checkpoint is malformed, not signed by a pinned key, or for another day. */
   | 'wrong-checkpoint'
   /** The published leaves of a day do not have the root of its checkpoint. */
   | 'wrong-leaves'
@@ -33,7 +33,7 @@ export interface Alarm {
   readonly checkpoints: readonly string[];
 }
 
-/** A request that got no usable answer: neither right nor wrong. */
+/** A request without a usable answer: nothing is proven right or wrong. */
 export interface Doubt {
   /** The requested path. */
   readonly path: string;

@@ -1,4 +1,4 @@
-/** What one run of the monitor finds, in the words of its alarms and doubts. */
+/** Collects what one run of the monitor finds, and writes the messages of its alarms and doubts. */
 import type { CheckpointDifference } from '../checkpoint/chain.ts';
 import { compareCheckpoints } from './compare.ts';
 import type { Alarm, Doubt } from './finding.ts';
@@ -16,7 +16,7 @@ export class Findings {
     this.doubts.push({ path: checkpointPath(day), message });
   }
 
-  /** Whether there are any. */
+  /** Adds an alarm if the two checkpoints differ, and returns whether they do. */
   differences(before: Published, now: Published): boolean {
     const found = compareCheckpoints(before, now);
     this.alarms.push(...found);
@@ -95,7 +95,7 @@ export class Findings {
   }
 }
 
-/** One fault can be found twice, by the latest checkpoint and by a repeated fetch. */
+/** Removes duplicates: one fault can be found both with the latest checkpoint and with a repeated fetch. */
 export const distinct = (alarms: readonly Alarm[]): Alarm[] => {
   const byText = new Map(alarms.map((alarm) => [JSON.stringify(alarm), alarm]));
   return [...byText.values()];

@@ -1,6 +1,6 @@
 /**
- * Recomputes the root of a day from its published leaves (interface §Public: one SHA-256 in hex per line). Memory is one
- * hash per tree level, and reading stops at the first leaf beyond the signed size.
+ * Recomputes the root of a day from its published leaves (interface §Public: one SHA-256 in hex per line). It keeps one
+ * hash per tree level in memory, and stops reading at the first leaf beyond the signed size.
  */
 import { CompactRange, formatHash, HASH_BYTES, type Sha256 } from '@svc/merkle';
 import { leafOfReceipt } from '../checkpoint/day.ts';
@@ -14,7 +14,7 @@ export type LeavesVerdict =
 
 const LINE_BYTES = 2 * HASH_BYTES + 1;
 const NEWLINE = 0x0a;
-/** More could not be downloaded within a day. */
+/** A larger number could not be downloaded within a day. */
 const MAX_LEAVES = 1_000_000_000;
 
 export const leavesPath = (day: string): string => `/checkpoints/${day}/leaves`;
@@ -74,7 +74,7 @@ class LineReader {
   #at = 0;
   #isBroken = false;
 
-  /** The input was malformed; nothing is read after that. */
+  /** True after malformed input; nothing is read after that. */
   get isBroken(): boolean {
     return this.#isBroken;
   }

@@ -1,11 +1,12 @@
 /**
- * One run over a service's checkpoints (protocol §12). Each signed checkpoint is persisted before its leaves are asked
- * for, and must be served unchanged for ever. New days must continue the chain, and their leaves must have their roots. A
- * day's root does not depend on earlier days, so the chain alone does not reveal a rewritten older day: known days are
- * fetched again.
+ * One run over a service's checkpoints (protocol §12). The run persists each signed checkpoint before it requests the
+ * leaves, and the service must serve that checkpoint unchanged for ever. New days must continue the chain, and their
+ * leaves must have their roots. A day's root does not depend on earlier days, so the chain alone does not reveal a
+ * rewritten older day. The run therefore fetches known days again.
  *
- * A checkpoint takes effect at its `iat`. One dated in the future was signed by a clock that ran ahead: it is not
- * persisted, and the service may retract it until then. The latest of a clock that is little ahead is taken by a later run.
+ * A checkpoint takes effect at its `iat`. A checkpoint dated in the future was signed by a clock that is ahead. The run
+ * does not persist it, and until then the service may retract it. If the latest checkpoint is only a little ahead, a
+ * later run takes it.
  */
 
 import type { CryptoPort } from '@svc/codec';
@@ -24,9 +25,7 @@ import { comparePublishedKeys } from './published-keys.ts';
 import type { Seen, SeenDay } from './seen.ts';
 import type { Source } from './source.ts';
 
-/**
- * What a run of the monitor needs. Nothing is taken from the surroundings: clock, state and transport are given.
- */
+/** The inputs of a run of the monitor. Clock, state and transport are passed in; the run reads nothing else. */
 export interface MonitorOptions {
   readonly source: Source;
   /** Scheme and host. If it is the DID's own host, its DID document is compared with the pin. */
@@ -41,20 +40,20 @@ export interface MonitorOptions {
   /** Where the first run begins. Null: the service's first day. */
   readonly since: string | null;
   /**
-   * Persists the state; called after every change. Where it fails it must not throw but abort `stop`: otherwise the run
-   * rejects, and what was found is lost.
+   * Persists the state; called after every change. On failure it must not throw but abort `stop`: otherwise the run
+   * rejects and its findings are lost.
    */
   readonly remember: (seen: Seen) => void;
-  /** Told in a few words what is being done. */
+  /** Called with a short description of the current step. */
   readonly onProgress: (what: string) => void;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** No request is begun once this is aborted. */
+  /** The run starts no request once this is aborted. */
   readonly stop: AbortSignal;
 }
 
 /**
- * What one run of the monitor found. An alarm is a broken promise; a doubt is something that could not be checked.
+ * The result of one run of the monitor. An alarm is a broken promise; a doubt is something that could not be checked.
  */
 export interface Look {
   readonly alarms: readonly Alarm[];
@@ -62,13 +61,13 @@ export interface Look {
   /** Information without an alarm. */
   readonly notes: readonly string[];
   readonly seen: Seen;
-  /** Whether the service has a latest checkpoint; `unknown` without a valid answer. */
+  /** Whether the service has a latest checkpoint; `unknown` if there was no valid answer. */
   readonly latest: 'found' | 'absent' | 'unknown';
   readonly newDays: number;
   readonly fetchedAgain: number;
 }
 
-/** Nothing that the service does makes this reject. */
+/** Runs once. No answer of the service makes this reject. */
 export const lookAtCheckpoints = (options: MonitorOptions): Promise<Look> => new Monitor(options).look();
 
 const STOPPED: Doubt = { path: '/checkpoints', message: 'the monitor was stopped before the end' };
@@ -88,7 +87,7 @@ class Monitor {
 
   async look(): Promise<Look> {
     const known = [...this.#seen];
-    // First: what follows may take hours, and is checked under the pin.
+    // Comes first, because the rest is checked under the pin and may take hours.
     const pinned = this.options.pin.serviceDid ?? this.#seen.at(-1)?.checkpoint.iss ?? null;
     const early =
       pinned === null ? null : await comparePublishedKeys({ ...this.options, serviceDid: pinned });
@@ -116,7 +115,7 @@ class Monitor {
     };
   }
 
-  /** The pin was held against nothing. That the service is another one will be found once a day is closed. */
+  /** Nothing was compared with the pin. If the pin is of another service, that is detected once a day is closed. */
   #notHeld(): Doubt {
     const { pin, origin } = this.options;
     const noDay = this.#latest === 'absent' ? 'no day is closed, and ' : '';
@@ -127,7 +126,10 @@ class Monitor {
     return { path: '/checkpoints/latest', message: `${noDay}nothing was held against the pin: ${why}` };
   }
 
-  /** A service that stopped closing days raises no alarm, but publishes nothing that could be checked either. */
+  /**
+   * A service that no longer closes days raises no alarm, but also publishes nothing that can be checked. So a note
+   * reports it.
+   */
   #describeDelay(): readonly string[] {
     const day = this.#seen.at(-1)?.checkpoint.day;
     if (day === undefined) return [];
@@ -135,7 +137,7 @@ class Monitor {
     return days < 2 ? [] : [`${days} days have ended since ${day}, the latest that is published`];
   }
 
-  /** Null if there is no valid one. */
+  /** The latest checkpoint; null if there is no valid one. */
   async #findLatest(known: Seen): Promise<Published | null> {
     const found = await this.#fetch('latest');
     const last = known.at(-1);
@@ -149,7 +151,9 @@ class Monitor {
     return found;
   }
 
-  /** A cache may serve an older latest day for a while; an alarm only if the known day is no longer served. */
+  /**
+   * A cache may serve an older latest day for a while. So this is an alarm only if the known day is no longer served.
+   */
   async #findRollback(last: SeenDay, latest: Published | null): Promise<void> {
     const { day } = last.checkpoint;
     if (await this.#fetchAgain(last))
@@ -188,14 +192,15 @@ class Monitor {
     return found.kind === 'unknown';
   }
 
-  /** Fetches the new days up to the latest. Ends at the first that is missing or breaks the chain. */
+  /** Fetches the new days up to the latest. Stops at the first day that is missing or breaks the chain. */
   async #follow(latest: Published): Promise<void> {
     const last = this.#seen.at(-1);
     if (last !== undefined && latest.checkpoint.day <= last.checkpoint.day) return;
     for (const next of last === undefined ? await this.#walkBack(latest) : this.#daysUntil(latest, last)) {
       const isLatest = (typeof next === 'string' ? next : next.checkpoint.day) === latest.checkpoint.day;
       if (isLatest && this.#isAhead(latest)) {
-        // The day after it is over: one that is signed anew at each look would never be remembered.
+        // Reported once the day after it has ended: a checkpoint that is signed anew with a future date for each run
+        // would otherwise never be persisted, without a report.
         if (dayStartMs(dayAfter(dayAfter(latest.checkpoint.day))) <= this.options.nowMs)
           this.#unknown(latest.checkpoint.day, futureOf(latest));
         return;
@@ -227,12 +232,15 @@ class Monitor {
     return null;
   }
 
-  /** It may be retracted still. */
+  /** Whether the checkpoint is dated in the future, so that the service may still retract it. */
   #isAhead({ checkpoint }: Published, byMs = 0): boolean {
     return checkpoint.iat * 1000 > this.options.nowMs + byMs;
   }
 
-  /** All days from the service's first one, or `since`, to the latest; ascending. Empty unless all were fetched. */
+  /**
+   * All days from the service's first one, or from `since`, to the latest, in ascending order. Empty unless all were
+   * fetched.
+   */
   async #walkBack(latest: Published): Promise<readonly Published[]> {
     const { since } = this.options;
     if (since !== null && latest.checkpoint.day < since) return [];
@@ -257,7 +265,7 @@ class Monitor {
     return broken === null;
   }
 
-  /** Checks the leaves of every day for which that has not succeeded yet. */
+  /** Checks the leaves of every day whose leaves have not been verified yet. */
   async #checkLeaves(): Promise<void> {
     for (const [i, seen] of this.#seen.entries()) {
       if (seen.isWhole) continue;

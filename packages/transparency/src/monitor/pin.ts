@@ -15,22 +15,25 @@ import {
 } from '../service-keys.ts';
 import type { Doubt } from './finding.ts';
 
-/** `signedAtMs` is null where the monitor has seen it before: it was in force then, whatever became of its key since. */
+/**
+ * `signedAtMs` is null if the monitor has seen the checkpoint before: its key was in force then, even if it has ended
+ * or been compromised since.
+ */
 export type CheckedCheckpoint = Omit<SignedCheckpoint, 'signedAtMs'> & Pick<ServiceSignature, 'signedAtMs'>;
 
-/** What the monitor trusts from before: a DID document, or keys alone. */
+/** The trust anchor of the monitor: a DID document, or keys alone. */
 export interface MonitorPin {
   /** Null: taken from the first checkpoint. */
   readonly serviceDid: string | null;
-  /** Null if the signature is by a pinned key that is for checkpoints, and of its time. */
+  /** Null if a pinned key for checkpoints signed it, in the time of that key. */
   check(signed: CheckedCheckpoint): ServiceKeyFailure | null;
   /** Every pinned key as a Multikey. */
   readonly keys: readonly MonitoredKey[];
 }
 
-/** A pinned key, with what is pinned beside it. */
+/** A pinned key, with what else is pinned of it. */
 export interface MonitoredKey {
-  /** Says what the key is for too; null if it is not pinned. */
+  /** The kid also says the key's purpose; null if it is not pinned. */
   readonly kid: string | null;
   readonly multikey: string;
   /** Absent if it is not pinned. */
@@ -40,7 +43,7 @@ export interface MonitoredKey {
 }
 
 /**
- * Doubts about keys that are pinned without their purpose: a receipt key may be among them, and its holder could sign
+ * Doubts about keys that are pinned without a purpose: one of them may be a receipt key, whose holder could then sign
  * checkpoints.
  */
 export const listPinDoubts = ({ keys }: Pick<MonitorPin, 'keys'>): readonly Doubt[] =>
@@ -57,7 +60,7 @@ type Pinned =
 
 const refuse = (problem: string): Pinned => ({ ok: false, problem });
 
-/** A DID document, an object or its text. */
+/** Pins a DID document, an object or its text. */
 export const pinDocument = (
   document: unknown,
   serviceDid: string | undefined,
@@ -78,8 +81,8 @@ export const pinDocument = (
 };
 
 /**
- * Each alone, with what it is for, or with its time, outside which nothing that is dated by it counts. Only status keys sign
- * checkpoints: what is pinned as a receipt key is compared with what is published, and no more.
+ * Pins keys, each alone or with its purpose, its time or both. A signature dated outside a pinned time is refused. Only
+ * status keys sign checkpoints: a key that is pinned as a receipt key is only compared with the published ones.
  */
 export const pinKeys = (
   pins: readonly PinnedKey[],
@@ -122,7 +125,10 @@ export const pinKeys = (
   };
 };
 
-/** As is one that is pinned without saying so, which is in doubt. */
+/**
+ * Whether a key with these purposes may sign checkpoints. A key that is pinned without a purpose may; `listPinDoubts`
+ * reports it.
+ */
 const isForCheckpoints = (purposes: ReadonlySet<KeyPurpose> = new Set()): boolean =>
   purposes.size === 0 || purposes.has('status');
 

@@ -1,6 +1,6 @@
 /**
- * Compares the service's published DID document with the pin: a service that shows other readers other keys could show
- * them other checkpoints. The published document never extends the pin.
+ * Compares the service's published DID document with the pin: a service that shows other keys to other readers could
+ * also show them other checkpoints. The published document never extends the pin.
  */
 import { formatTimestamp, parseDidWeb, show } from '@svc/codec';
 import { type KeyTime, narrowKeyTime } from '../key-time.ts';
@@ -15,7 +15,7 @@ import type { MonitoredKey, MonitorPin } from './pin.ts';
 import { type Source, SourceError } from './source.ts';
 
 export interface KeyComparison {
-  /** The service's document was asked for. */
+  /** Whether the service's document was requested. */
   readonly wasAsked: boolean;
   readonly alarms: readonly Alarm[];
   readonly doubts: readonly Doubt[];
@@ -33,7 +33,7 @@ interface Options {
 
 const PATH = '/.well-known/did.json';
 
-/** Makes no request if checkpoints are read from another host than the DID's, such as a status host. */
+/** Makes no request if the checkpoints are read from another host than the DID's, such as a status host. */
 export const comparePublishedKeys = async (options: Options): Promise<KeyComparison> => {
   const { source, pin, serviceDid, origin, stop } = options;
   if (serviceDid === null || !isOwnHost(serviceDid, origin) || stop.aborted) return NOTHING;
@@ -73,7 +73,7 @@ interface PublishedKey {
 
 const isOf = (purpose: KeyPurpose, { kid }: PublishedKey): boolean => kid.includes(`#${purpose}-`);
 
-/** As what a pinned key is published; undefined if it is not. */
+/** The published key that corresponds to a pinned one; undefined if there is none. */
 const findPublished = (
   { kid, multikey, purpose }: MonitoredKey,
   published: readonly PublishedKey[],
@@ -120,7 +120,7 @@ const compare = ({ keys }: MonitorPin, published: readonly PublishedKey[]): KeyC
 
 const UNBOUNDED: KeyTime = { fromMs: null, untilMs: null, isCompromised: false };
 
-/** What is published of a pinned status key and not pinned: that somebody else may have it, or an end. The pin counts. */
+/** An end or a compromise of a pinned status key that is published but not pinned. The pin is what the monitor uses. */
 const findNarrowing = (
   pinned: MonitoredKey,
   published: readonly PublishedKey[],
@@ -131,7 +131,7 @@ const findNarrowing = (
   const time = pinned.time ?? UNBOUNDED;
   const { untilMs, isCompromised } = narrowKeyTime(time, now.time);
   const isEndPinned = untilMs === time.untilMs;
-  // A key that is pinned alone can say by its end alone that it leaked.
+  // For a key that is pinned alone, a pinned end is the only way to say that it is compromised.
   const isLeakPinned = time.isCompromised || (kid === null && isEndPinned && untilMs !== null);
   const name = kid ?? multikey;
   if (isCompromised && !isLeakPinned)

@@ -14,9 +14,9 @@ export interface Published {
 
 export type CheckpointFetch =
   | ({ readonly kind: 'found' } & Published)
-  /** 404. */
+  /** The service answered 404. */
   | { readonly kind: 'absent' }
-  /** A checkpoint that is malformed, of another day, or not signed by the pinned service. */
+  /** A checkpoint that is malformed, for another day, or not signed by the pinned service. */
   | { readonly kind: 'wrong'; readonly problem: string; readonly jws: string }
   | { readonly kind: 'unknown'; readonly message: string };
 

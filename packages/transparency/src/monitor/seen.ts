@@ -1,7 +1,7 @@
 /**
- * The monitor's state between runs: every signed checkpoint it has seen, which is also its evidence. Each signature is
- * verified again, and together they must form a chain. For their dates the state vouches: the key of a day may have ended
- * or leaked since it was seen.
+ * The monitor's state between runs: every signed checkpoint it has seen, which is also its evidence. When the state is
+ * read, each signature is verified again, and the checkpoints must form a chain. Their dates are not checked again,
+ * because the key of a day may have ended or been compromised since the monitor saw it.
  */
 
 import { isJsonObject, type JsonValue, member, parseStrictJson, show } from '@svc/codec';
@@ -14,7 +14,7 @@ import type { MonitorPin } from './pin.ts';
 export interface SeenDay {
   readonly checkpoint: Checkpoint;
   readonly jws: string;
-  /** Whether its leaves were found to have its root. */
+  /** Whether its leaves were found to match its root. */
   readonly isWhole: boolean;
 }
 
@@ -35,9 +35,7 @@ type ParsedSeen =
   | { readonly ok: true; readonly seen: Seen }
   | { readonly ok: false; readonly problem: string };
 
-/**
- * The state that an earlier run has left, or why it cannot be read. Its checkpoints are held against the pin once more.
- */
+/** The state that an earlier run has left, or why it cannot be read. Verifies its checkpoints under the pin again. */
 export const parseSeen = (text: string, pin: MonitorPin): ParsedSeen => {
   const json = parseStrictJson(text);
   if (!json.ok) return refuse(`it is not JSON: ${json.problem} at character ${json.offset}`);
@@ -56,7 +54,7 @@ export const parseSeen = (text: string, pin: MonitorPin): ParsedSeen => {
 
 const refuse = (problem: string): ParsedSeen => ({ ok: false, problem });
 
-/** The message says what is wrong. */
+/** A text says what is wrong. */
 const parseDay = (value: JsonValue, pin: MonitorPin): SeenDay | string => {
   const jws = isJsonObject(value) ? member(value, 'checkpoint') : undefined;
   const isWhole = isJsonObject(value) ? member(value, 'leaves_checked') : undefined;
@@ -74,7 +72,10 @@ type ReadSigned =
   | { readonly ok: true; readonly signed: SignedCheckpoint }
   | { readonly ok: false; readonly problem: string };
 
-/** A verified checkpoint, or what is wrong with it. One that was not seen before counts only under a key in force at its date. */
+/**
+ * A verified checkpoint, or what is wrong with it. If it was not seen before, its key must have been in force at its
+ * date.
+ */
 export const readSigned = (
   jws: string,
   pin: MonitorPin,

@@ -5,14 +5,14 @@ export interface Answer {
   readonly text: string;
 }
 
-/** An answer that is read as it comes. */
+/** A response that is read as it arrives. */
 export interface Stream {
   readonly status: number;
-  /** The body as a stream; throws `SourceError` if it is cut off. To stop iterating ends the request. */
+  /** The body as a stream; throws `SourceError` if it is cut off. When the reader stops iterating, the request ends. */
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** How the monitor reads what the service publishes. Paths are below the service's address. */
+/** How the monitor reads what the service publishes. Paths are relative to the service's address. */
 export interface Source {
   /** Rejects with `SourceError` unless a complete answer of at most `maxBytes` of UTF-8 arrives within the deadline. */
   fetchText(path: string, maxBytes: number): Promise<Answer>;
@@ -20,7 +20,10 @@ export interface Source {
   fetchStream(path: string, expectedBytes: number): Promise<Stream>;
 }
 
-/** `instanceof` asks for this mark and not for the class: a `Source` may have its `SourceError` of another copy of the package. */
+/**
+ * `instanceof` checks this mark instead of the class, because a `Source` may use the `SourceError` of another copy of
+ * the package.
+ */
 const MARK = Symbol.for('@svc/SourceError');
 
 /** There was no usable answer. */
@@ -32,7 +35,7 @@ export class SourceError extends Error {
     Object.defineProperty(this, MARK, { value: true });
   }
 
-  /** A class that extends it is asked as any other. */
+  /** A class that extends `SourceError` is checked in the ordinary way. */
   static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: it is which class asks
     const asked = this as object;
