@@ -1,32 +1,32 @@
-/** The endpoint's side of the wire contract for any engine: text in, status and text out, without HTTP. */
+/**
+ * The endpoint's side of the wire contract, for any engine: takes a text and returns a status and a text, without HTTP.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/protocol';
 import { CASE_OPS, type CaseOp, CONTRACT, type WireResult } from './wire.ts';
 
-/** An implementation under test, as the endpoint shows it: what it is, what it supports, and its ops. */
+/** An implementation under test: its name and version, what it supports, and its ops. */
 export interface ConformanceEngine {
   readonly implementation: { readonly name: string; readonly version: string };
   readonly profiles: readonly string[];
-  /** Whether `evaluate` answers the signed Receipt too. */
+  /** Whether `evaluate` also returns the signed Receipt. */
   readonly receipts: boolean;
-  /** An exception of an op becomes the error of that case. */
+  /** If an op throws, that becomes the error of its case. */
   readonly ops: Readonly<Partial<Record<CaseOp, (input: JsonValue) => JsonValue | Promise<JsonValue>>>>;
 }
 
-/**
- * What an endpoint accepts in one request: so many bytes of body, so many cases. It says so in its description.
- */
+/** What an endpoint accepts in one request: bytes of the body, and number of cases. Its description states both. */
 export interface EndpointLimits {
   readonly maxRequestBytes: number;
   readonly maxCases: number;
 }
 
-/** The HTTP status and the JSON text of an answer. 400: the request is not of the contract. */
+/** The HTTP status and the JSON text of an answer. 400: the request does not follow the contract. */
 export interface EndpointAnswer {
   readonly status: 200 | 400;
   readonly text: string;
 }
 
-/** Answers one request. The caller has limited it to `maxRequestBytes`. */
+/** Answers one request. The caller has already limited its size to `maxRequestBytes`. */
 export const answerRequest = async (
   requestText: string,
   engine: ConformanceEngine,

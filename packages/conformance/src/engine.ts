@@ -15,12 +15,12 @@ import {
 import { signReceipt } from '@svc/receipts';
 import type { ConformanceEngine } from './endpoint.ts';
 
-/** What an implementation is called, and what it computes and signs with. */
+/** Name and version of an implementation, and what it computes and signs with. */
 export interface EngineOptions {
   readonly name: string;
   readonly version: string;
   readonly crypto: CryptoPort;
-  /** For endpoints that sign: the published test key `service receipt 1` only. */
+  /** Only for endpoints that sign, and only the published test key `service receipt 1`. */
   readonly receiptSigner: Parameters<typeof signReceipt>[1] | null;
 }
 
@@ -42,7 +42,7 @@ export const createEngine = ({ name, version, crypto, receiptSigner }: EngineOpt
   },
 });
 
-/** The body is JSON; its type says more than an index signature can. */
+/** The body is JSON, but its type is not assignable to a type with an index signature. */
 const jsonOf = (body: ReceiptBody): JsonObject => body as unknown as JsonObject;
 
 const textOf = (input: JsonValue): string => {

@@ -1,7 +1,9 @@
-/** The first difference between two JSON values, in the order of the expected one; unexpected members come last. */
+/**
+ * Finds the first difference between two JSON values, in the order of the expected one; unexpected members come last.
+ */
 import { isJsonObject, type JsonValue, joinPointer } from '@svc/codec';
 
-/** The first place in which a result is not the expected one. */
+/** The first place at which a result differs from the expected one. */
 export interface Difference {
   /** JSON pointer (RFC 6901) into the result. */
   readonly pointer: string;
@@ -11,7 +13,7 @@ export interface Difference {
   readonly got: JsonValue | undefined;
 }
 
-/** The first difference, or null if the values are equal JSON. */
+/** The first difference; null if the values are equal JSON. */
 export const findFirstDifference = (
   expected: JsonValue | undefined,
   got: JsonValue | undefined,

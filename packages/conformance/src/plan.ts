@@ -1,6 +1,6 @@
 /**
- * Distributes cases over requests. The number of requests is limited, so batches are planned by bytes and cases: as small
- * as that limit allows, since a failed request leaves all its cases undecided.
+ * Distributes cases over requests. The number of requests is limited, so batches are planned by bytes and cases. They
+ * are as small as that limit allows, since a failed request leaves all its cases undecided.
  */
 import { encodeUtf8, type JsonObject, type JsonValue } from '@svc/protocol';
 import type { ConformanceCase, VectorSet } from './vector-set.ts';
@@ -21,7 +21,7 @@ export interface Batch {
   readonly cases: readonly ConformanceCase[];
 }
 
-/** The requests of a run, in order, and what the endpoint is not asked. */
+/** The requests of a run, in order, and the cases that are not sent. */
 export interface Plan {
   readonly batches: readonly Batch[];
   /** Cases whose op or profile the endpoint does not support. */
@@ -29,7 +29,9 @@ export interface Plan {
 }
 
 const SMALLEST_BATCH_BYTES = MIN_REQUEST_BYTES;
-/** The share of an answer for expected results; the rest allows for white space and other serialisations. */
+/**
+ * The part of an answer that is planned for expected results; the rest allows for white space and other serialisations.
+ */
 const PLANNED_ANSWER_BYTES = MAX_ANSWER_BYTES / 2;
 
 /** A plan with at most `maxBatches` requests; null if the endpoint's limits make that impossible. */
@@ -76,7 +78,7 @@ const jsonBytes = (value: JsonObject): number => encodeUtf8(JSON.stringify(value
 export const expectedResult = ({ expected, receipt }: ConformanceCase, signs: boolean): JsonValue =>
   receipt === null || !signs ? expected : { ...(expected as JsonObject), receipt };
 
-/** In order; a case larger than a batch is sent alone. */
+/** Fills batches in order; a case larger than a batch is sent alone. */
 const fill = (
   op: CaseOp,
   cases: readonly Weighed[],

@@ -1,6 +1,6 @@
 /**
- * The report of a run: JSON in wire form, of bounded size. Values are JSON text, which distinguishes an absent value (null
- * here) from the value `null`.
+ * The report of a run: JSON in wire form, of bounded size. Values are given as JSON text, so that an absent value (null
+ * here) differs from the value `null`.
  */
 import type { JsonValue } from '@svc/protocol';
 import type { Difference } from './first-difference.ts';
@@ -14,11 +14,11 @@ import { CASE_OPS, type CaseOp, CONTRACT, type Description } from './wire.ts';
  */
 export type Outcome = 'passed' | 'failed' | 'unsupported' | 'undecided';
 
-/** What became of one case. */
+/** The outcome of one case. */
 export interface CaseReport {
   readonly id: string;
   readonly outcome: Outcome;
-  /** What the case tests; only if it was not passed. */
+  /** What the case tests; only present if it did not pass. */
   readonly description?: string;
   /** Why it is `failed` or `undecided`. */
   readonly problem?: string;
@@ -42,7 +42,7 @@ export interface Totals {
   readonly undecided: number;
 }
 
-/** What a run found (docs/conformance.md), as plain JSON. */
+/** The result of a run (docs/conformance.md), as plain JSON. */
 export interface ConformanceReport {
   readonly contract: typeof CONTRACT;
   /**
@@ -63,7 +63,7 @@ export interface ConformanceReport {
   readonly requests: number;
   readonly duration_ms: number;
   readonly totals: Totals;
-  /** One set for each op that takes cases. */
+  /** One entry for each op that takes cases. */
   readonly sets: readonly {
     readonly op: CaseOp;
     readonly totals: Totals;

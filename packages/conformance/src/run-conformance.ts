@@ -1,6 +1,6 @@
 /**
- * A run: asks what the endpoint supports, sends every supported case, compares the results. Sequential, with one request
- * at a time, and bounded in requests and time. Of the answers only the verdicts are kept.
+ * A run: asks what the endpoint supports, sends every supported case, and compares the results. It makes one request at
+ * a time, and is bounded in requests and time. Only the verdicts on the answers are kept.
  */
 import type { JsonValue } from '@svc/protocol';
 import { findFirstDifference } from './first-difference.ts';
@@ -29,13 +29,13 @@ import {
   type WireResult,
 } from './wire.ts';
 
-/** Bounds of a run: numbers of requests, milliseconds, bytes. */
+/** Limits of a run: number of requests, milliseconds, bytes. */
 export interface RunLimits {
-  /** `describe` included. */
+  /** Including `describe`. */
   readonly maxRequests: number;
-  /** For the whole run. */
+  /** Time limit of the whole run. */
   readonly runMs: number;
-  /** For one request, from its start to the end of its answer. */
+  /** Time limit of one request, from its start to the end of its answer. */
   readonly requestMs: number;
   readonly maxAnswerBytes: number;
 }
@@ -48,7 +48,7 @@ export const RUN_LIMITS: RunLimits = {
   maxAnswerBytes: MAX_ANSWER_BYTES,
 };
 
-/** How far a run has come: requests made and cases answered, of how many, and how many were wrong. */
+/** Progress of a run: requests made, cases answered of all, and wrong answers. */
 export interface Progress {
   readonly requests: number;
   readonly plannedRequests: number;
@@ -58,14 +58,18 @@ export interface Progress {
 }
 
 /**
- * What a run needs: the endpoint's URL, the vectors, a transport and a clock. Limits that are not given are `RUN_LIMITS`.
+ * The inputs of a run: the endpoint's URL, the vectors, a transport and a clock. Omitted limits are taken from
+ * `RUN_LIMITS`.
  */
 export interface ConformanceRun {
   readonly url: string;
   readonly vectors: VectorSet;
   readonly transport: Transport;
   readonly limits?: Partial<RunLimits>;
-  /** The endpoint is a library, which may leave out `evaluate`. Never for a run that others rely on: `passed` then says less. */
+  /**
+   * The endpoint is a library, which may leave out `evaluate`. Not for a run on which others rely, because `passed`
+   * then says less.
+   */
   readonly isLibrary?: boolean;
   /** Monotonic milliseconds. */
   readonly clock: { nowMs(): number };
@@ -77,7 +81,8 @@ export interface ConformanceRun {
 const MAX_SILENCES_IN_A_ROW = 3;
 
 /**
- * Resolves with the report; nothing that the endpoint does makes it reject. Transport and vectors are in `@svc/conformance/node`.
+ * Resolves with the report; nothing that the endpoint does makes it reject. Transport and vectors are in
+ * `@svc/conformance/node`.
  * @example
  * const clock = { nowMs: () => performance.now() };
  * const { status, totals } = await runConformance({ url: 'https://engine.example/', vectors, transport, clock });
@@ -88,7 +93,9 @@ export const runConformance = async (run: ConformanceRun): Promise<ConformanceRe
   return buildReport({ ...session.record(), ended });
 };
 
-/** Why there is no usable answer, and whether that is a fault of the endpoint. */
+/**
+ * An answer, or why there is no usable one. `isSilent`: the endpoint did not answer, as opposed to answering wrongly.
+ */
 type Answer<T> = Read<T> & { readonly isSilent?: boolean };
 
 class Session {
@@ -117,7 +124,7 @@ class Session {
     };
   }
 
-  /** Why it ended before every case was asked, or null. */
+  /** Why the run ended before every case was sent; null if it did not. */
   async run(): Promise<string | null> {
     const described = await this.#ask(describeRequest(), (body) =>
       parseDescription(body, this.#run.isLibrary),
@@ -181,7 +188,7 @@ class Session {
   }
 }
 
-/** Transport failures that are a violation of the contract rather than a missing answer. */
+/** Transport failures that violate the contract, unlike a missing answer. */
 const BREACHES: ReadonlySet<string> = new Set(['encoding', 'too-large']);
 
 const judge = (given: WireResult | undefined, expected: JsonValue): Verdict => {

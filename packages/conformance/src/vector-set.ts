@@ -5,13 +5,13 @@
 import { type JsonValue, portableCrypto, sha256Of } from '@svc/protocol';
 import type { CaseOp } from './wire.ts';
 
-/** One vector as an endpoint is asked it. */
+/** One vector as a case for an endpoint. */
 export interface ConformanceCase {
-  /** Unique within its op: the id of an evaluate case, else file and JSON pointer. */
+  /** Unique within its op: the id of an evaluate case, otherwise file and JSON pointer. */
   readonly id: string;
   readonly description: string;
   readonly op: CaseOp;
-  /** The profile that an endpoint must support for this case; null: any. */
+  /** The profile that an endpoint must support for this case; null if any will do. */
   readonly profile: string | null;
   readonly input: JsonValue;
   readonly expected: JsonValue;
@@ -19,7 +19,7 @@ export interface ConformanceCase {
   readonly receipt: string | null;
 }
 
-/** A set of vectors, read and compared with its manifest. */
+/** A set of vectors that was read and compared with its manifest. */
 export interface VectorSet {
   readonly conformanceVersion: string;
   /** SHA-256 of the whole set, as in the manifest. */
@@ -32,7 +32,7 @@ export class VectorSetError extends Error {
   override readonly name = 'VectorSetError';
 }
 
-/** Where in a set its manifest is, which names every other file with its SHA-256. */
+/** Path of the manifest within a set. It names every other file with its SHA-256. */
 export const MANIFEST_PATH = 'manifest.json';
 
 interface Manifest {
@@ -69,7 +69,7 @@ export const parseVectorSet = (files: ReadonlyMap<string, string>): VectorSet =>
   };
 };
 
-/** Correct hashes do not prove well-formed vectors. */
+/** Reports vectors that are malformed although their hashes are correct. */
 const readCases = <V, T>(files: ReadonlyMap<string, string>, path: string, read: (vector: V) => T): T => {
   const text = textOf(files, path);
   try {

@@ -5,28 +5,28 @@
 import { decodeUtf8, isJsonObject, type JsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
 import { ownText } from './own-text.ts';
 
-/** The contract's name and version, which every description and report carries. */
+/** The contract's name and version, contained in every description and report. */
 export const CONTRACT = 'svc-conformance-http v1';
 
 /** Ops that take cases. `describe` takes none. */
 export const CASE_OPS = ['evaluate', 'normalizeHtu', 'canonicalize', 'sha256', 'isJti'] as const;
 /** An op that takes cases. */
 export type CaseOp = (typeof CASE_OPS)[number];
-/** What a request asks for: `describe`, or the results of cases. */
+/** The op of a request: `describe`, or one that takes cases. */
 export type Op = CaseOp | 'describe';
 
-/** Required of all but libraries; all other ops and profiles are optional. */
+/** Required of every endpoint except libraries; all other ops and profiles are optional. */
 const REQUIRED_OP: CaseOp = 'evaluate';
 const REQUIRED_PROFILE = 'svc-base-v1';
 
-/** The largest request and batch, whatever the endpoint accepts. */
+/** The maximum size of a request and of a batch, whatever the endpoint accepts. */
 export const MAX_REQUEST_BYTES = 1_048_576;
-/** The most cases of one request, whatever the endpoint accepts. */
+/** The maximum number of cases in one request, whatever the endpoint accepts. */
 export const MAX_CASES = 1000;
-/** The least that an endpoint must accept. */
+/** The request size that every endpoint must accept at least. */
 export const MIN_REQUEST_BYTES = 131_072;
 export const MIN_CASES = 100;
-/** The largest answer that is read. */
+/** The maximum size of an answer that is read. */
 export const MAX_ANSWER_BYTES = 4_194_304;
 const MAX_NAME_CHARS = 200;
 const MAX_NAMES = 100;
@@ -36,13 +36,13 @@ export interface Description {
   readonly implementation: { readonly name: string; readonly version: string };
   readonly ops: readonly Op[];
   readonly profiles: readonly string[];
-  /** Whether results of `evaluate` hold the Receipt signed with the published test key. */
+  /** Whether results of `evaluate` contain the Receipt, signed with the published test key. */
   readonly receipts: boolean;
   readonly maxRequestBytes: number;
   readonly maxCases: number;
 }
 
-/** A case on the wire: its input under an id, and nothing of what is expected. */
+/** A case on the wire: its id and its input, without the expected result. */
 export interface WireCase {
   /** Unique within the request. */
   readonly id: string;
@@ -65,7 +65,7 @@ export const describeRequest = (): string => JSON.stringify({ contract: CONTRACT
 export const casesRequest = (op: CaseOp, cases: readonly WireCase[]): string =>
   JSON.stringify({ contract: CONTRACT, op, cases });
 
-/** Reads the answer to `describe`. A library has no engine, so that it may leave out `evaluate` with its profiles. */
+/** Parses the answer to `describe`. A library has no engine, so it may leave out `evaluate` and its profiles. */
 export const parseDescription = (body: Uint8Array, isLibrary = false): Read<Description> => {
   const answer = parseEnvelope(body, 'describe', [
     'implementation',
@@ -112,7 +112,7 @@ export const parseDescription = (body: Uint8Array, isLibrary = false): Read<Desc
   };
 };
 
-/** Reads the answer to a batch: results by case id. A result may be missing; results of unknown cases are refused. */
+/** Parses the answer to a batch: results by case id. A result may be missing; results of unknown cases are refused. */
 export const parseResults = (
   body: Uint8Array,
   op: CaseOp,

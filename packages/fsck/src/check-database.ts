@@ -1,5 +1,5 @@
 /**
- * Runs every check over one snapshot of the database. Read only and offline: signatures are verified with the keys
+ * Runs every check over one snapshot of the database. Read-only and offline: signatures are verified with the keys
  * recorded in the database.
  */
 import { messageOf, type ObjectStore, StoreError } from '@svc/service';
@@ -34,7 +34,7 @@ const checksOf = (objects: ObjectStore | undefined): readonly Check[] => {
     consumptionCheck(pins),
     ...ruleChecks,
     ...usageChecks,
-    // Behind the logs: it compares with what they come to.
+    // After the checks of the logs, because these compute the pins that it compares.
     ...(objects === undefined || pins === null
       ? []
       : [coldDayCheck(objects, pins), daysNotPackedCheck(objects)]),
@@ -43,7 +43,7 @@ const checksOf = (objects: ObjectStore | undefined): readonly Check[] => {
 
 export interface CheckDatabaseOptions {
   readonly databaseUrl: string;
-  /** Where packed days are; they are not looked at unless given. */
+  /** The store of packed days; without it, packed days are not checked. */
   readonly objects?: ObjectStore;
   readonly onFault: (fault: Fault) => void;
   readonly onProgress?: (progress: Progress) => void;
@@ -57,7 +57,7 @@ export interface Progress {
 
 export interface CheckSummary {
   readonly serviceDid: string | null;
-  /** Sentences: what was not looked at, and what is there beside. */
+  /** Sentences about what was not checked, and about surplus objects that are not faults. */
   readonly notes: readonly string[];
   readonly checks: readonly {
     readonly name: string;
@@ -72,8 +72,8 @@ const CONNECT_MS = 5_000;
 const MAX_OF_LOCK_TABLE = 0.75;
 
 /**
- * Rejects when the database, or the store of packed days, cannot be read completely: no result is valid then. With
- * `StoreError` `unavailable` where the database was not reached.
+ * Rejects if the database or the store of packed days cannot be read completely: then no result is valid. Rejects with
+ * `StoreError` `unavailable` if the database was not reached.
  */
 export const checkDatabase = async (options: CheckDatabaseOptions): Promise<CheckSummary> => {
   const client = await openClient({
@@ -86,7 +86,7 @@ export const checkDatabase = async (options: CheckDatabaseOptions): Promise<Chec
   try {
     const { rows } = await client.query(`select to_regclass('public.receipts') is not null as exists`);
     await client.query('begin isolation level repeatable read read only');
-    // Before the snapshot: a day that left the ledger after it would be in neither place.
+    // Locked before the snapshot: a day that left the ledger after it would be in neither place.
     if (rows[0]?.exists === true) await client.query('lock table public.receipts in access share mode');
     await client.query(CATALOG_SEARCH_PATH);
     refuseUnmigrated(await compareSchema(queryOn(client)));
@@ -96,7 +96,7 @@ export const checkDatabase = async (options: CheckDatabaseOptions): Promise<Chec
   }
 };
 
-/** Nothing of what follows could be asked for. */
+/** No further check could run on such a schema. */
 const refuseUnmigrated = ({ state, newest }: SchemaComparison): void => {
   if (state === 'never')
     throw new Error(
@@ -110,8 +110,8 @@ const refuseUnmigrated = ({ state, newest }: SchemaComparison): void => {
 };
 
 /**
- * The snapshot holds a lock on every partition of the ledger and on its indexes until the end. They are shared locks and
- * block no commit, but they occupy the same lock table.
+ * The snapshot holds a lock on every partition of the ledger and on its indexes until the end. The locks are shared and
+ * block no commit, but they take space in the server's lock table.
  */
 const refuseScarceLocks = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ needed: number; room: number }>(
@@ -132,7 +132,7 @@ const runChecks = async (client: pg.Client, options: CheckDatabaseOptions): Prom
   const query = queryOn(client);
   const notes: string[] = [];
   const run = (check: Check, keys: ServiceKeys) => runCheck(client, check, { keys, notes, ...options });
-  // First, and with what nothing of the schema is needed for: the others may fail by what it finds.
+  // First, because the other checks may fail due to what it finds. It uses nothing of the schema.
   const checks = [await run(schemaCheck, NO_KEYS)];
   await refuseScarceLocks(client);
   const keys = await loadServiceKeys(query);
@@ -184,6 +184,6 @@ const runCheck = async (
   return { name, promise, looked, faults, durationMs: Math.round(performance.now() - beganMs) };
 };
 
-/** No such table, column or function: the schema check has named it. */
+/** A missing table, column, function or object; the schema check has reported it. */
 const isLacking = (error: unknown): error is pg.DatabaseError =>
   error instanceof pg.DatabaseError && ['42P01', '42703', '42883', '42704'].includes(error.code ?? '');

@@ -1,4 +1,4 @@
-/** An invariant of the database and how it is checked. */
+/** Defines an invariant of the database and its check. */
 import type { QueryResultRow } from 'pg';
 import type { Query } from './query.ts';
 import type { ServiceKeys } from './service-keys.ts';
@@ -6,21 +6,21 @@ import type { ServiceKeys } from './service-keys.ts';
 export interface Fault {
   /** The name of the check. */
   readonly check: string;
-  /** The faulty record: a receipt id, a day, a URL. */
+  /** The faulty record, for example a Receipt id, a day or a URL. */
   readonly where: string;
   readonly problem: string;
 }
 
 export interface CheckContext {
-  /** Read-only; one snapshot for all checks, so that concurrent writes do not affect them. */
+  /** Read-only. All checks share one snapshot, so concurrent writes do not affect them. */
   readonly query: Query;
   readonly keys: ServiceKeys;
-  /** Packed days are read from their objects too, by a check of their own. */
+  /** Whether another check reads packed days from their objects. */
   readonly hasObjects: boolean;
   /** Adds to the number of records checked. */
   advance(count: number): void;
   report(where: string, problem: string): void;
-  /** A sentence for the operator that is no fault. */
+  /** Records a sentence for the operator that is not a fault. */
   note(text: string): void;
 }
 
@@ -33,7 +33,7 @@ export interface Check {
   run(context: CheckContext): Promise<void>;
 }
 
-/** Reports each row of a query that finds faults. */
+/** Reports each row of a query that selects faults. */
 export const reportRows = async (
   { query, report }: Pick<CheckContext, 'query' | 'report'>,
   text: string,
@@ -45,12 +45,12 @@ export const reportRows = async (
 
 type Pairs = readonly (readonly [name: string, stored: unknown, said: unknown])[];
 
-/** Those whose values are not the same. */
+/** The pairs whose values differ. */
 export const differing = (pairs: Pairs): Pairs => pairs.filter(([, stored, said]) => stored !== said);
 
 /**
- * Every row of a table in the order of a key that is text, read in pages. `text` has the key of the last row as $1 (the
- * empty string at first) and the page size as $2.
+ * Every row of a table in the order of a text key, read in pages. `text` is the query, with the key of the last row as
+ * $1 (the empty string at first) and the page size as $2.
  */
 export async function* pages<Row extends QueryResultRow>(
   { query }: CheckContext,

@@ -1,13 +1,16 @@
 /**
- * Days whose Receipts are not in the database: what rests on them is compared with their objects, if at all
- * (checks/cold-facts.ts).
+ * Days whose Receipts are not in the database. What depends on these Receipts is compared with the day's objects, if at
+ * all (checks/cold-facts.ts).
  */
 import type { Query } from './query.ts';
 
-/** As a query, of one column. */
+/** A query of one column. */
 export const COLD_DAYS = `select day from cold_days where state = 'cold'`;
 
-/** With the bounds of their receipt ids. To be materialized: each takes some microseconds to compute. */
+/**
+ * With the bounds of the days' Receipt ids. Callers should materialize it, because each bound takes some microseconds
+ * to compute.
+ */
 export const COLD_RANGES = `
   select day, svc_lowest_receipt_id(day::timestamp at time zone 'UTC') as first,
     svc_lowest_receipt_id((day + 1)::timestamp at time zone 'UTC') as behind

@@ -6,7 +6,7 @@ import type { ServiceKeys } from './service-keys.ts';
 
 const MAX_CHARS = 4_194_304;
 
-/** The credential, or its fault as a predicate ("is not …"). */
+/** The credential; or its fault, as a predicate ("is not …"). */
 export const readOwnList = (
   keys: ServiceKeys,
   credential: string,

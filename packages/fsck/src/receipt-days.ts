@@ -1,4 +1,4 @@
-/** Access to the ledger by day: a query bounded by a day's receipt ids plans and reads one partition. */
+/** Access to the ledger by day: a query that is bounded by a day's Receipt ids plans and reads only one partition. */
 
 import { dayAfter } from '@svc/transparency';
 import type { Query } from './query.ts';
@@ -12,7 +12,7 @@ export const listReceiptDays = async ({ query }: { readonly query: Query }): Pro
   return rows.map(({ day }) => day);
 };
 
-/** A condition on receipt ids with constants, so that the planner prunes all other partitions. */
+/** A condition on Receipt ids with constants, so that the planner prunes all other partitions. */
 export const isOfDay = (day: string): string =>
   `receipt_id >= ${lowestReceiptId(day)} and receipt_id < ${lowestReceiptId(dayAfter(day))}`;
 

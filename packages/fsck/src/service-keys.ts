@@ -1,19 +1,25 @@
-/** Every key the service has signed with, from the database, as its DID documents: one for each name that it had. */
+/**
+ * Loads every key that the service has signed with from the database, as DID documents: one for each DID that the
+ * service has had.
+ */
 import { decodeMultikey, didOfKid, kidOfJws } from '@svc/protocol';
 import { readServiceKeys } from '@svc/transparency';
 import type { Query } from './query.ts';
 
-/** More than a Receipt, a checkpoint or the statement of a restore has. */
+/** More than the length of any Receipt, checkpoint or restore statement. */
 const MAX_JWS_CHARS = 4_194_304;
 
 export interface ServiceKeys {
-  /** The present one. Null if no key was used yet. */
+  /** The current DID. Null if no key has been used yet. */
   readonly serviceDid: string | null;
-  /** Those that the service had, the present one among them. */
+  /** All DIDs that the service has had, including the current one. */
   readonly dids: ReadonlySet<string>;
-  /** The DID document to verify a JWS of the service with, parsed once: that of the DID it names, if the service had that. */
+  /**
+   * The DID document to verify a JWS of the service with, parsed once. It is the document of the DID that the JWS
+   * names, if the service has had that DID; else the current one.
+   */
   documentOf(jws: string): unknown;
-  /** The DID documents of all that it had. */
+  /** The documents of all DIDs that the service has had. */
   readonly documents: readonly unknown[];
   /** Raw public keys by kid. */
   readonly byKid: ReadonlyMap<string, Uint8Array>;

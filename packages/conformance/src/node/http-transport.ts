@@ -1,7 +1,7 @@
 /**
- * The transport of the command line, on node:http: any host, including local ones. Each request has its own connection.
- * Redirects are not followed, nothing is decompressed, and reading stops at the limits, so a hostile endpoint costs one
- * deadline and `maxBytes` at most.
+ * The transport of the command line, on node:http, for any host, including local ones. Each request has its own
+ * connection. It does not follow redirects or decompress, and stops reading at the limits, so a hostile endpoint costs
+ * at most one deadline and `maxBytes`.
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -10,7 +10,7 @@ import type { Transport, TransportAnswer } from '../transport.ts';
 const MAX_HEADER_BYTES = 16_384;
 
 /**
- * A transport over HTTP and HTTPS with Node's own client: a connection for each request, no redirect, no decoding.
+ * A transport over HTTP and HTTPS with Node's own client: one connection for each request, no redirects, no decoding.
  */
 export const createHttpTransport = (): Transport => ({
   post: (url, jsonText, { maxBytes, timeoutMs }) =>
@@ -79,6 +79,6 @@ const NOT_PLAIN = 'the answer has a content coding, which was not asked for';
 const isPlain = (header: string | undefined, allowed: string): boolean =>
   header === undefined || header.trim().toLowerCase() === allowed;
 
-/** The code of a system, TLS or HTTP error, or its class; never text from the endpoint. */
+/** The code of a system, TLS or HTTP error, or the name of its class; never text from the endpoint. */
 const codeOf = (error: Error): string =>
   'code' in error && typeof error.code === 'string' ? error.code : error.name;

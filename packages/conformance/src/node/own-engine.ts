@@ -6,7 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { ConformanceEngine } from '../endpoint.ts';
 import { createEngine } from '../engine.ts';
 
-/** The seed is public (vectors/keys.json): its signatures show only that the bytes are reproduced. */
+/** The seed is public (vectors/keys.json), so its signatures show only that the bytes can be reproduced. */
 const testReceiptKey = () => {
   const seed = createHash('sha256').update('svc test vector key, not a secret: service receipt 1').digest();
   return privateKeyOfSeed(seed);

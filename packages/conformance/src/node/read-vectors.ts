@@ -18,7 +18,7 @@ export const readVectorSet = (folder: string = publishedFolder()): VectorSet => 
   return parseVectorSet(files);
 };
 
-/** Beside what was built; for sources, where the package is. */
+/** Beside the built file, or, when run from source, where the package is installed. */
 const publishedFolder = (): string => {
   const beside = fileURLToPath(new URL('vectors', import.meta.url));
   return existsSync(join(beside, MANIFEST_PATH))

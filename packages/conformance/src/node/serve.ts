@@ -1,4 +1,4 @@
-/** Serves an engine over the wire contract on a local port: for comparison, and as an example of an endpoint. */
+/** Serves an engine over the wire contract on a local port, for comparisons and as an example of an endpoint. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { answerRequest, type ConformanceEngine, type EndpointLimits } from '../endpoint.ts';
 import { CONTRACT, MAX_CASES, MAX_REQUEST_BYTES } from '../wire.ts';
@@ -6,7 +6,7 @@ import { CONTRACT, MAX_CASES, MAX_REQUEST_BYTES } from '../wire.ts';
 const LIMITS: EndpointLimits = { maxRequestBytes: MAX_REQUEST_BYTES, maxCases: MAX_CASES };
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** An endpoint that runs. */
+/** A running endpoint. */
 export interface ConformanceServer {
   /** The URL of the endpoint. */
   readonly url: string;
@@ -14,7 +14,7 @@ export interface ConformanceServer {
   close(): Promise<void>;
 }
 
-/** Listens; port 0 takes a free one. Rejects with the system error if the port cannot be bound. */
+/** Listens on `port`; 0 takes a free one. Rejects with the system error if the port cannot be bound. */
 export const serveConformance = async (
   engine: ConformanceEngine,
   { host = '127.0.0.1', port = 0 }: { readonly host?: string; readonly port?: number } = {},
@@ -36,7 +36,7 @@ const respond = async (
 ): Promise<void> => {
   const { status, text } = await answerTo(request, engine);
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
-  // Does not wait for the rest of an unread body.
+  // Closes the connection, so as not to wait for the rest of an unread body.
   if (!request.complete) response.setHeader('connection', 'close');
   response.writeHead(status, headers).end(text);
 };

@@ -1,7 +1,7 @@
 /**
- * The production checks that are counted against the caps of orgs: those of hot days are
- * counted from their Receipts, those of whole cold days from their sums. Of a cold day within which a cap began the sums
- * do not tell which checks came before; its objects do, where they are read.
+ * Checks the number of production checks that is counted against the cap of each org. Production checks of hot days are
+ * counted from their Receipts, those of whole cold days from their sums. If a cap began within a cold day, the sums do
+ * not tell which checks came before it; they are then counted from the day's objects, where these are read.
  */
 import type { ReceiptRow } from '@svc/cold-ledger';
 import { type CheckContext, reportRows } from '../check.ts';
@@ -9,7 +9,7 @@ import { COLD_DAYS } from '../cold-days.ts';
 
 const BEGAN_WITHIN = `e.cap_since at time zone 'UTC' > k.day and e.cap_since at time zone 'UTC' < k.day + 1`;
 
-/** `began`: the orgs to be compared, each with its checks in the cold day within which its cap began. */
+/** `began`: the orgs to compare, each with its checks in the cold day within which its cap began. */
 const capFaults = (began: string): string => `
   select e.org_id as "where", e.checks_since_cap || ' are counted, and there are ' || began.checks + hot.checks + cold.checks as problem
   from ${began} as began (org_id, checks) join entitlements e using (org_id), lateral (
@@ -35,15 +35,15 @@ const BEGAN = `
 
 interface Began {
   readonly orgId: string;
-  /** A relying party of it; null: it has none. */
+  /** A relying party of the org; null if it has none. */
   readonly did: string | null;
-  /** Microseconds, as Receipts of cold days have them. */
+  /** Microseconds, as in the Receipts of cold days. */
   readonly sinceUs: string;
 }
 
 type Counted = Pick<ReceiptRow, 'relying_party' | 'production_check' | 'evaluated_at'>;
 
-/** Counts the checks of one cold day against the caps that began within it. Hears of every Receipt of the day. */
+/** Counts the checks of one cold day against the caps that began within it. Takes every Receipt of the day. */
 export class BegunCaps {
   readonly #checks: Map<string, number>;
   readonly #orgs: ReadonlyMap<string, { readonly orgId: string; readonly sinceUs: bigint }>;
@@ -73,7 +73,7 @@ export class BegunCaps {
     }
   }
 
-  /** Once all have been added. */
+  /** To be called after all Receipts have been added. */
   async end(): Promise<void> {
     const counted = [...this.#checks];
     if (counted.length === 0) return;

@@ -1,7 +1,11 @@
 /**
- * Every packed day: its manifest is signed by the service and of that day's checkpoint, each byte that it names is in
- * the store as it says, and the Receipts of a day that is read from there are as those in the database must be. What is
- * left there beside is a note, where a packer that was cut off can have left it.
+ * Checks every packed day:
+ *
+ * - its manifest is signed by the service and belongs to that day's checkpoint;
+ * - each byte that the manifest names is in the store, unaltered;
+ * - if the day is read from the store, its Receipts satisfy the rules for those in the database.
+ *
+ * Surplus objects are a note if an interrupted packer can have left them.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -32,7 +36,7 @@ interface Row extends RecordedDay {
   readonly manifest: string;
 }
 
-/** One after another: a manifest has some hundred thousand characters. */
+/** Manifests are loaded one by one, because each has some hundred thousand characters. */
 const PACKED = `
   select day::text as day, state = 'cold' as "isCold" from cold_days where manifest is not null order by cold_days.day`;
 const ROW = `
@@ -40,7 +44,7 @@ const ROW = `
     p.content_root as "contentRoot", (d.day + 1)::timestamp at time zone 'UTC' <= svc_actions_kept_since() as "isOld"
   from cold_days as d join checkpoints as p using (day) where d.manifest is not null and day = $1`;
 
-/** `pins`: what Receipts of cold days must pin, as the replayed logs have it. */
+/** `pins`: what Receipts of cold days must pin, according to the replayed logs. */
 export const coldDayCheck = (objects: ObjectStore, pins: PinSums): Check => ({
   name: 'cold-days',
   promise:
@@ -102,7 +106,10 @@ const checkDay = async (
     );
 };
 
-/** Reads them once, and again where what they pin differs or more is kept of their Grants than is held in memory. */
+/**
+ * Reads the Receipts once. Reads them again if their pins differ, or if the database keeps more of their Grants than
+ * fits in memory.
+ */
 const checkColdReceipts = async (
   context: CheckContext,
   reader: ColdDayReader,
@@ -149,7 +156,7 @@ const FACTS = `
       where e.receipt_id = r.id and e.cause = 'consume') as consumed
   from unnest($1::text[], $2::text[], $3::text[]) with ordinality as r (id, grant_id, decision, place) order by place`;
 
-/** With what the database has of them; it stays there. */
+/** Adds what the database has of the Receipts; it stays there when a day is packed. */
 const withFacts = async (
   { query }: CheckContext,
   receipts: readonly OfObject[],

@@ -1,8 +1,8 @@
 /**
- * What the database still holds of a day that is read from its objects, against these: sums of usage, days of Grants,
- * who verified what, revocations, relying parties and their keys, attestations and consumption events, be they packed
- * or not. What was reported after a day was packed is in the database alone: it is of a Receipt that is there, and its
- * relying party, Principal, time and decision are those.
+ * Compares what the database still holds of a cold day with the day's objects: sums of usage, days of Grants,
+ * verifications by relying party, revocations, relying parties and their keys, attestations and consumption events.
+ * Attestations and events are compared whether they are packed or not: those reported after the day was packed are only
+ * in the database. Their Receipt must exist, with the same relying party, Principal, time and decision.
  */
 import { type ColdDay, ColdDayReader, type ReceiptRow, ROW_ORDER, type TableName } from '@svc/cold-ledger';
 import type { ObjectStore } from '@svc/service';
@@ -26,7 +26,7 @@ const STORED_SUMS = `
   select 'production checks', json_build_array(relying_party, key_id, reason)::text, production_checks::float8
   from usage_by_key where day = $1 and production_checks <> 0`;
 
-/** What is compared of a Receipt. */
+/** The columns of a Receipt that are compared. */
 const COLUMNS = [
   'receipt_id',
   'relying_party',
@@ -39,8 +39,8 @@ const COLUMNS = [
 ] as const;
 
 /**
- * A batch of Receipts against what the database has of them, and of those of the day that are not there: ids behind $1
- * up to $2 (null: to the end).
+ * Compares a batch of Receipts with what the database has of them, and finds rows for Receipts that are not in the
+ * day's objects: ids after $1 up to $2 (null: to the end).
  */
 const faultsOf = (day: string): string => {
   const within = (table: string) =>
@@ -74,21 +74,21 @@ const faultsOf = (day: string): string => {
 
 interface CallerCount {
   readonly by: readonly [relyingParty: string, keyId: string | null];
-  /** Its first Receipt. */
+  /** Id of the caller's first Receipt. */
   readonly first: string;
   count: number;
 }
 
-/** Number of Receipts in one query, which takes some milliseconds even for one. */
+/** Number of Receipts in one query. A query takes some milliseconds even for one. */
 const BATCH = 512;
 
-/** Hears of every Receipt of one day in the order of their ids. */
+/** Takes every Receipt of one day in the order of their ids. */
 export class ColdFacts {
   readonly #sums: Readonly<Record<What, Counts>> = { decisions: new Map(), 'production checks': new Map() };
   readonly #callers = new Map<string, CallerCount>();
-  /** Receipts that are not compared yet, as `COLUMNS`. */
+  /** Receipts that have not been compared yet, with the columns of `COLUMNS`. */
   #batch: (readonly (string | null)[])[] = [];
-  /** The last id that was. */
+  /** The last id that has been compared. */
   #last = '';
 
   constructor(
@@ -111,7 +111,7 @@ export class ColdFacts {
     }
   }
 
-  /** Once all have been added. */
+  /** To be called after all Receipts have been added. */
   async end(): Promise<void> {
     await this.#compare(null);
     const callers = [...this.#callers.values()];
@@ -154,11 +154,11 @@ export const BESIDE_RECEIPTS = ['attestations', 'consumption_events'] as const s
 type Values = Readonly<Record<string, unknown>>;
 const secondOf = (table: BesideReceipts, row: object): number => Number((row as Values)[ROW_ORDER[table]]);
 
-/** Which row of which Receipt. */
+/** Identifies a row of a Receipt. */
 export const placeOf = (table: BesideReceipts, row: { readonly receipt_id: string }): string =>
   `${row.receipt_id} ${secondOf(table, row)}`;
 
-/** Every packed row is in the database as it was packed, and packed once. */
+/** Checks that every packed row is in the database with the same content, and was packed once. */
 export const comparePacked = async (
   { query, report }: CheckContext,
   objects: ObjectStore,

@@ -1,12 +1,13 @@
 /**
- * What the database keeps of Grants by the Receipts of cold days, and no Receipt says: days on which decisions named a Grant,
- * and who verified it. That it keeps what they say is compared in cold-facts.ts.
+ * Finds what the database keeps of Grants for cold days without a Receipt that says it: days on which decisions named a
+ * Grant, and verifications of a Grant. The converse, that the database keeps everything that the Receipts say, is
+ * checked in cold-facts.ts.
  */
 import type { ColdDayReader, ReceiptRow } from '@svc/cold-ledger';
 import { type CheckContext, reportRows } from '../check.ts';
 import { COLD_DAYS } from '../cold-days.ts';
 
-/** A row of `usage_by_grant`, or of `cold_verifications`: with a relying party and its latest Receipt. */
+/** A row of `usage_by_grant`, or of `cold_verifications`; the latter has a relying party and its latest Receipt. */
 interface Kept {
   readonly grantId: string;
   readonly principal: string | null;
@@ -24,8 +25,8 @@ const keyOf = ({ grantId, principal, relyingParty, receiptId }: Kept): string =>
 const lowestId = (day: string): string => `svc_lowest_receipt_id((${day})::timestamp at time zone 'UTC')`;
 
 /**
- * Those of the days $3, a multirange, by day and Grant: behind the Grant $1 of each day, $2 of them and all others of the
- * last Grant. No index finds the rows of a day: both tables are read as a whole.
+ * Rows of the days $3, a multirange, by day and Grant: of each day those after the Grant $1, $2 rows and all others of
+ * the last Grant. No index finds the rows of a day, so both tables are read as a whole.
  */
 const KEPT = `
   with kept as (
@@ -47,28 +48,28 @@ const KEPT = `
 const load = ({ query }: CheckContext, days: readonly string[], after: string, size: number) =>
   query<KeptOfDay>(KEPT, [after, size, `{${days.map((day) => `[${day},${day}]`).join()}}`]);
 
-/** The last Grant of a day's rows where there may be more behind it. */
+/** The last Grant of a day's rows if there may be more rows after it; else null. */
 const lastGrant = (rows: readonly Kept[], size: number): string | null =>
   rows.length < size ? null : (rows.at(-1)?.grantId ?? null);
 
-/** Rows in memory, of some 200 bytes each: for every so many of one day that day is read once. */
+/** Number of rows in memory, of some 200 bytes each. A day is read once for each such number of rows that it has. */
 const PAGE = 200_000;
-/** Days whose rows are loaded at once, as long as they are no more than a page. */
+/** Maximum number of days whose rows are loaded together, if they fit in one page. */
 const DAYS_AT_ONCE = 30;
 
-/** What is kept of all cold days, for one after another. */
+/** What the database keeps of all cold days, one day after another. */
 export class ColdKeptDays {
-  /** All rows of each day that was loaded and not asked for yet. */
+  /** All rows of each day that is loaded and has not been requested yet. */
   readonly #loaded = new Map<string, KeptOfDay[]>();
 
-  /** `days`: ascending. */
+  /** `days`: in ascending order. */
   constructor(
     private readonly context: CheckContext,
     private readonly days: readonly string[],
     private readonly size = PAGE,
   ) {}
 
-  /** Each day is asked for once at most, in their order; some may be left out. */
+  /** Each day may be requested at most once, in order; days may be skipped. */
   async of(day: string): Promise<ColdKept> {
     const after = this.#loaded.has(day) ? null : await this.#loadFrom(day);
     const rows = this.#loaded.get(day) ?? [];
@@ -76,14 +77,17 @@ export class ColdKeptDays {
     return new ColdKept(this.context, day, this.size, rows, after);
   }
 
-  /** Loads the day and those behind it that fit in memory as a whole. Answers the Grant behind which more of this day may be kept. */
+  /**
+   * Loads the day, and those after it whose rows all fit in memory. Returns the Grant after which this day may have
+   * more rows; null if it has none.
+   */
   async #loadFrom(day: string): Promise<string | null> {
     this.#loaded.clear();
     const start = this.days.indexOf(day);
     const days = this.days.slice(start, start + DAYS_AT_ONCE);
     const rows = await load(this.context, days, '', this.size);
     const more = lastGrant(rows, this.size);
-    // The day of the last row may go on.
+    // The day of the last row may have more rows.
     const cut = more === null ? undefined : rows.at(-1)?.day;
     for (const one of days) {
       if (one === cut && one !== day) break;
@@ -95,10 +99,10 @@ export class ColdKeptDays {
   }
 }
 
-/** Hears of every Receipt of one day, in any order. */
+/** Takes every Receipt of one day, in any order. */
 export class ColdKept {
   readonly #left = new Map<string, Kept>();
-  /** The last Grant of those that were loaded; null: there is none behind it. */
+  /** The last Grant that was loaded; null if there are no more rows after it. */
   #after: string | null;
 
   constructor(
@@ -125,7 +129,7 @@ export class ColdKept {
     }
   }
 
-  /** Once all have been added. Reads them again where more is kept than was held in memory. */
+  /** To be called after all Receipts have been added. Reads them again if more is kept than fits in memory. */
   async end(reader: ColdDayReader): Promise<void> {
     this.#report();
     while (this.#after !== null) {
@@ -155,8 +159,9 @@ export class ColdKept {
 }
 
 /**
- * Verifications of days that are not cold: they are kept before their day leaves, and a day can come back. Cold days
- * that follow each other are one range: as a rule all of them.
+ * Checks the verifications of days that are not cold. Rows exist for such days, because they are stored before their
+ * day leaves the database, and because a day can be brought back. Consecutive cold days form one range, which as a rule
+ * contains all of them.
  */
 export const checkVerificationsOfHotDays = (context: CheckContext): Promise<void> =>
   reportRows(

@@ -1,10 +1,18 @@
 /**
- * Manifests of a packed day in the store: whoever reads its objects without the database goes by them
- * (docs/ledger-format.md). The one that is recorded is there, none that the service has not signed, none of another
- * day, and none that would be taken instead of the recorded one, but what a packer leaves that was cut off or
- * overtaken: it is of the same checkpoint, takes the place of the recorded one or the same place as that, and has the
- * same Receipts, cleared where they are old enough; it has the attestations and consumption events of the recorded one,
- * and others of the database. Rejects where the store does not answer, which is no fault of what is in it.
+ * Checks the manifests of a packed day in the store, by which readers without the database find its objects
+ * (docs/ledger-format.md):
+ *
+ * - the recorded manifest is there;
+ * - every manifest is signed by the service and is of this day;
+ * - no reader would take another manifest instead of the recorded one, except one that an interrupted or overtaken
+ *   packer can have left.
+ *
+ * A packer can have left a manifest if it is of the same checkpoint, and replaces the recorded one or what that
+ * replaces. Its Receipts must be the same, or cleared if they are old enough. It must have all attestations and
+ * consumption events of the recorded one; others must be in the database. A manifest of a retracted checkpoint is not a
+ * fault either.
+ *
+ * Rejects if the store does not answer, since that is not a fault of its contents.
  */
 import {
   type ColdDay,
@@ -24,10 +32,10 @@ import type { CheckContext } from '../check.ts';
 import { BESIDE_RECEIPTS, type BesideReceipts, comparePacked, placeOf } from './cold-facts.ts';
 import { manifestReaderOf } from './read-manifest.ts';
 
-/** What the database has of a packed day. */
+/** The record of a packed day in the database. */
 export interface RecordedDay extends Pick<CheckpointRecord, 'day' | 'hash' | 'root' | 'contentRoot'> {
   readonly manifestHash: Sha256;
-  /** Its action fields are to be cleared, or are. */
+  /** Whether the day's action fields are due to be cleared, or have been. */
   readonly isOld: boolean;
 }
 
@@ -57,7 +65,7 @@ export const checkManifests = async (
       if (name === own) continue;
       const found = read(text);
       if (found.day !== day) throw new Error(`it is the manifest of ${found.day}`);
-      // A reader without the database takes it instead of the recorded one.
+      // A reader without the database would take it instead of the recorded one.
       const isTaken = found.iat >= current.iat || found.replaces === recorded.manifestHash;
       if (!isTaken) continue;
       const isRetracted = retracted.has(found.checkpoint_hash);
@@ -76,7 +84,7 @@ export const checkManifests = async (
 
 const PUBLISHED = ['checkpoint_hash', 'tree_size', 'root', 'content_root'] as const;
 
-/** Why no packer can have left `found`; null: one can. */
+/** Why no packer can have left `found`; null if one can. */
 const findProblem = async (
   context: CheckContext,
   objects: ObjectStore,
@@ -105,7 +113,7 @@ const findProblem = async (
   return first;
 };
 
-/** Whether the Receipts are the same row by row, or those cleared. */
+/** Whether the Receipts are the same row by row, or the same after clearing. */
 const hasReceipts = async (
   were: ColdDayReader,
   are: ColdDayReader,
@@ -117,7 +125,7 @@ const hasReceipts = async (
   return false;
 };
 
-/** Whether all that were there are there: both are in the same order. */
+/** Whether `are` has all rows of `were`; both are in the same order. */
 const hasRows = async (were: ColdDayReader, are: ColdDayReader, table: BesideReceipts): Promise<boolean> => {
   const places = placesOf(are, table);
   for await (const place of placesOf(were, table))

@@ -1,8 +1,8 @@
 /**
- * Names the Receipts of a cold day that pin something else than the logs of their budgets come to, once the sums of the
- * two differ (pin-sums.ts). The day is read again, and the logs of the Grants that may differ are replayed again.
- * A movement or a Receipt without the other, a Receipt that is not signed, and a log with a gap are named by the checks of
- * these.
+ * Reports the Receipts of a cold day whose pins differ from the logs of their budgets, if the sums of the two differ
+ * (pin-sums.ts). Reads the day again, and replays the logs of those Grants that may differ.
+ *
+ * Other checks report a movement or a Receipt without its counterpart, an unsigned Receipt and a log with a gap.
  */
 import type { ColdDayReader } from '@svc/cold-ledger';
 import type { GrantId } from '@svc/protocol';
@@ -12,7 +12,7 @@ import { differencesOf, type Pin, pinOfEvent, pinOfReceipt } from './pins.ts';
 import { readSigned } from './receipts.ts';
 import { replay } from './replay.ts';
 
-/** Some 30 MB. */
+/** Number of Receipts in memory: some 30 MB. */
 const AT_ONCE = 65_536;
 const NAMED = 20;
 
@@ -20,7 +20,7 @@ const NAMED = 20;
 type OfGrant = Map<string, Pin>;
 type Chunk = Map<GrantId, OfGrant>;
 
-/** Goes through the day in chunks of Receipts, until some are named. */
+/** Goes through the day in chunks of Receipts until one of them has faults, which it reports. */
 export const namePins = async (
   context: CheckContext,
   reader: ColdDayReader,
@@ -59,7 +59,7 @@ async function* chunksOf(
   yield chunk;
 }
 
-/** Whether any was named. */
+/** Whether any fault was reported. */
 const nameOf = async (context: CheckContext, chunk: Chunk, day: string): Promise<boolean> => {
   let found = 0;
   for (const [grantId, pins] of chunk)
@@ -78,7 +78,7 @@ interface Differing {
   readonly problems: readonly string[];
 }
 
-/** Replays the log until it has met all of these. */
+/** Replays the log until it has reached every pin in `pins`. */
 async function* differingOf(
   { query }: CheckContext,
   grantId: GrantId,

@@ -1,8 +1,10 @@
 /**
- * The budgets of every Grant with consumption events: the log has no gap and replays to the balances; each consume matches
- * its Receipt, which pins the balances before it; each restore matches its attestation and gives back exactly what was
- * consumed (protocol §11). The converse, that a Receipt which consumed has its event, is checked in receipts.ts. Whether a cold
- * Receipt is there is checked in cold-facts.ts, and what it pins in cold-pins.ts.
+ * Checks the budgets of every Grant with consumption events (protocol §11): the log has no gap and replays to the
+ * balances; each consume event matches its Receipt, which pins the balances before it; each restore matches its
+ * attestation and gives back exactly what was consumed.
+ *
+ * The converse, that a Receipt which consumed has its event, is checked in receipts.ts. That a cold Receipt exists is
+ * checked in cold-facts.ts, and what it pins in cold-pins.ts.
  */
 import type { GrantId, ReceiptBody } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
@@ -18,10 +20,10 @@ const GRANTS = `
     select grant_id from consumption_events union select grant_id from consumption_balances
   ) g where grant_id > $1 order by grant_id limit $2`;
 
-/** Ids as a parameter: a join would make the planner consider every partition. */
+/** Ids as a parameter, because with a join the planner would consider every partition. */
 const RECEIPTS = 'select receipt_id as "receiptId", jws from receipts where receipt_id = any ($1::text[])';
 
-/** `pins`: where what follows for Receipts of cold days is added, to be compared with these. */
+/** `pins`: collects what Receipts of cold days must pin, for the comparison with these Receipts. */
 export const consumptionCheck = (pins: PinSums | null): Check => ({
   name: 'consumption',
   promise:
@@ -56,7 +58,7 @@ const checkGrant = async (
   }
 };
 
-/** The stored Receipts among those that consume events name. */
+/** Loads those Receipts in the database that consume events name. */
 const loadReceipts = async (
   { query }: CheckContext,
   page: readonly Replayed[],

@@ -1,11 +1,17 @@
 /**
- * Days without a recorded manifest: whoever reads objects without the database would take one that is in the folder of
- * such a day (docs/ledger-format.md). None is there that the service has not signed, none of another day or checkpoint,
- * and none that says otherwise than the database, but for what a packer leaves that was cut off: it is of the day's
- * checkpoint, all that it names is in the store and leads to the published roots. One that is replaced by another in
- * the folder is taken by nobody, and one of a retracted checkpoint by nobody who has the published ones. A day that was
- * brought back keeps its manifest, and is checked with those that are packed (cold-days.ts). Rejects where the store
- * does not answer.
+ * Checks the folders of days without a recorded manifest, because a reader without the database would take a manifest
+ * that is there (docs/ledger-format.md). A day that was brought back keeps its manifest, and is checked with the packed
+ * days (cold-days.ts).
+ *
+ * A manifest is a fault if the service has not signed it, or it is of another day. Otherwise it is a note if one of
+ * these holds, and a fault if not:
+ *
+ * - another manifest in the folder, of the published checkpoint, replaces it, so that no reader takes it;
+ * - it is of a retracted checkpoint, so that no reader who has the published checkpoints takes it;
+ * - an interrupted packer can have left it: it is of the day's checkpoint, everything that it names is in the store,
+ *   leads to the published roots and agrees with the database.
+ *
+ * Rejects if the store does not answer.
  */
 import {
   type ColdDay,
@@ -22,7 +28,7 @@ import { comparePacked } from './cold-facts.ts';
 import { compareListed } from './listed-receipts.ts';
 import { manifestReaderOf } from './read-manifest.ts';
 
-/** A clock that was ahead may have had days packed that are still to come. */
+/** Includes future days up to the latest checkpoint: a clock that was ahead may have caused them to be packed. */
 const DAYS = `
   select d::date as day
   from deployment, generate_series(first_day::timestamp, greatest(svc_now() at time zone 'UTC',
@@ -42,7 +48,7 @@ export const daysNotPackedCheck = (objects: ObjectStore): Check => ({
   },
 });
 
-/** What is kept of a manifest while those beside it are read. */
+/** What is kept in memory of a manifest while the others are read. */
 interface Left extends Pick<ColdDay, 'checkpoint_hash' | 'replaces'> {
   readonly name: string;
   readonly hash: Sha256;
@@ -70,7 +76,7 @@ const checkFolder = async (context: CheckContext, objects: ObjectStore, day: str
     });
 };
 
-/** Reports what is wrong with the manifest, or with what it names. */
+/** Reports faults of the manifest, or of what it names, that `work` finds. */
 const onManifest = async (
   { report }: CheckContext,
   day: string,
@@ -112,10 +118,10 @@ const verified = (context: CheckContext, text: string): ColdDay => {
 };
 
 interface Published extends Pick<CheckpointRecord, 'day' | 'root' | 'contentRoot' | 'treeSize'> {
-  /** Null: the day has no checkpoint. */
+  /** Null if the day has no checkpoint. */
   readonly hash: Sha256 | null;
   readonly retracted: readonly Sha256[];
-  /** Its action fields are to be cleared, or are. */
+  /** Whether the day's action fields are due to be cleared, or have been. */
   readonly isOld: boolean;
 }
 
@@ -131,7 +137,7 @@ const publishedOf = async ({ query }: CheckContext, day: string): Promise<Publis
   return row;
 };
 
-/** Why it may be there. Rejects with `FaultError` where it may not. */
+/** Why the manifest may be there. Rejects with `FaultError` if it may not. */
 const reasonOf = async (
   context: CheckContext,
   objects: ObjectStore,

@@ -1,7 +1,9 @@
 /**
- * Every closed day: the trees rebuilt from the stored Receipts have the published root, the content root and the stored
- * tiles; the checkpoint is signed by the service and agrees with its row; and the days form an unbroken chain from the
- * first one, each naming the previous root (protocol §12).
+ * Checks every closed day (protocol §12):
+ *
+ * - the trees rebuilt from the stored Receipts have the published root, the content root and the stored tiles;
+ * - the checkpoint is signed by the service and agrees with its row;
+ * - the days form an unbroken chain from the first one, each naming the previous root.
  */
 import { CompactRange, formatHash, hashLeaf, type Tile, TileBuilder } from '@svc/merkle';
 import { nativeSha256 } from '@svc/merkle/native';
@@ -74,7 +76,7 @@ const chainCheck: Check = {
 
 export const dayChecks: readonly Check[] = [treeCheck, chainCheck];
 
-/** A first checkpoint of a later day, or one that names a previous root, means that days were deleted. */
+/** If the first checkpoint is of a later day, or names a previous root, days were deleted. */
 const checkFirst = async ({ query, report }: CheckContext, first: Row | undefined): Promise<void> => {
   const [deployment] = await query<{ day: string }>('select first_day::text as day from deployment');
   if (first === undefined) return;

@@ -1,4 +1,7 @@
-/** Every artifact has the hash it is served under. Computed in the database, so the bytes are not transferred. */
+/**
+ * Checks that every artifact has the hash under which it is served. The database computes the hashes, so the bytes are
+ * not transferred.
+ */
 import { type Check, pages } from '../check.ts';
 
 interface Row {

@@ -8,8 +8,8 @@ const LISTED = `
   select receipt_id as id, ${rowTextSql('receipts')} as row from receipts where receipt_id = any ($1)`;
 
 /**
- * Every Receipt that is in the ledger is listed in the objects as there; `mayBeCleared`: the ledger may have no
- * action fields any more. Those that the ledger does not have are not compared.
+ * Checks that every Receipt of the ledger is listed with the same columns in the objects. `mayBeCleared`: the ledger
+ * may no longer have the action fields. Receipts that the ledger does not have are not compared.
  */
 export const compareListed = async (
   { query, report }: Pick<CheckContext, 'query' | 'report'>,

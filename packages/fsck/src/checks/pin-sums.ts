@@ -1,11 +1,11 @@
 /**
- * Whether two large sets of pins are equal, without either in memory. Each pin becomes 32 bytes, the HMAC of its text
- * under a key that lasts as long as the run; those that the logs come to are added up, those that Receipts have are
- * subtracted, in any order, as four numbers modulo 2^64. What is left is zero where both had the same pins, and
- * otherwise only by a chance of 2^-256: nobody can choose what adds up without the key.
+ * Compares two large sets of pins for equality without having either in memory. Each pin becomes 32 bytes: the HMAC of
+ * its text under a key that is generated for this run. The pins computed from the logs are added, those of the Receipts
+ * are subtracted, in any order, as four numbers modulo 2^64. The result is zero if both sets are equal, and otherwise
+ * only with a probability of 2^-256: without the key, nobody can choose pins that cancel out.
  *
- * There are `PARTS` such sums for each day, by Grant, so that a difference leads to few Grants: 4 KiB for each day that
- * has movements.
+ * There are `PARTS` such sums for each day, by Grant, so that a difference leads to few Grants: 4 KiB for each day with
+ * movements.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { type Pin, textOfPin } from './pins.ts';
@@ -17,24 +17,24 @@ export class PinSums {
   readonly #key = randomBytes(32);
   readonly #days = new Map<string, BigUint64Array>();
 
-  /** What a log comes to. */
+  /** Adds a pin that a log requires. */
   add(day: string, pin: Pin): void {
     const sums = this.#sumsOf(day);
     for (const [at, value] of this.#values(pin)) sums[at] = (sums[at] ?? 0n) + value;
   }
 
-  /** What a Receipt has. */
+  /** Subtracts a pin that a Receipt has. */
   subtract(day: string, pin: Pin): void {
     const sums = this.#sumsOf(day);
     for (const [at, value] of this.#values(pin)) sums[at] = (sums[at] ?? 0n) - value;
   }
 
-  /** Whether the pins of any Grant differ. */
+  /** Whether the pins of any Grant of the day differ. */
   differ(day: string): boolean {
     return this.#days.get(day)?.some((sum) => sum !== 0n) === true;
   }
 
-  /** Whether those of this Grant may. */
+  /** Whether the pins of this Grant may differ. */
   mayDiffer(day: string, grantId: string): boolean {
     const at = partOf(grantId) * LANES;
     return (
@@ -45,7 +45,7 @@ export class PinSums {
     );
   }
 
-  /** Nothing more will be asked of the day. */
+  /** Frees the memory of a day that is no longer needed. */
   forget(day: string): void {
     this.#days.delete(day);
   }
@@ -56,7 +56,10 @@ export class PinSums {
     return sums;
   }
 
-  /** Where in the sums of its day which number belongs. An element takes what is assigned to it modulo 2^64. */
+  /**
+   * The numbers of a pin, each with its index in the sums of the day. Elements of the array take assigned values modulo
+   * 2^64.
+   */
   *#values(pin: Pin): Generator<readonly [at: number, value: bigint]> {
     const digest = createHmac('sha256', this.#key).update(textOfPin(pin)).digest();
     const first = partOf(pin.grantId) * LANES;

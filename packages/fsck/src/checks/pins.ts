@@ -1,6 +1,6 @@
 /**
- * What an ALLOW pins of the budget that it consumes from (protocol §11): the balances before it, by version and hash, the
- * limits, and the instant of the movement. It is said by its Receipt, and follows from the log.
+ * What an ALLOW pins of the budget that it consumes from (protocol §11): the balances before it, by version and hash,
+ * the limits, and the instant of the movement. The Receipt states it, and it can be computed from the log.
  */
 import {
   budgetOf,
@@ -19,12 +19,12 @@ export interface Pin {
   readonly key: Sha256;
   readonly version: number;
   readonly snapshotHash: Sha256;
-  /** Null: the authority of the Receipt has no budget. */
+  /** Null if the authority of the Receipt has no budget. */
   readonly limits: Limits | null;
   readonly atMs: number;
 }
 
-/** By the log, of a consume event. */
+/** The pin that the log requires for a consume event. */
 export const pinOfEvent = ({ event, before, limits }: Replayed): Pin => ({
   ...{ receiptId: event.receiptId, grantId: before.grantId, key: event.key, version: before.version },
   ...{ snapshotHash: snapshotHashOf(nativeCrypto, before), limits, atMs: event.recordedAtMs },
@@ -35,7 +35,7 @@ type Consuming = Pick<
   'receipt_id' | 'decision' | 'grant_id' | 'authority' | 'evaluated_at' | 'evidence'
 >;
 
-/** Null: it consumes from no budget. */
+/** The pin of a Receipt; null if it consumes from no budget. */
 export const pinOfReceipt = (receipt: Consuming): Pin | null => {
   const { receipt_id: receiptId, decision, grant_id: grantId, authority, evaluated_at: at } = receipt;
   if (decision !== 'ALLOW' || grantId === undefined) return null;
@@ -46,7 +46,7 @@ export const pinOfReceipt = (receipt: Consuming): Pin | null => {
   return { receiptId, grantId, key, version, snapshotHash, limits, atMs: Date.parse(at) };
 };
 
-/** Equal texts are of equal pins. */
+/** Pins are equal if and only if their texts are. */
 export const textOfPin = ({ receiptId, grantId, key, version, snapshotHash, limits, atMs }: Pin): string =>
   JSON.stringify([
     receiptId,
@@ -58,7 +58,7 @@ export const textOfPin = ({ receiptId, grantId, key, version, snapshotHash, limi
     atMs,
   ]);
 
-/** In what a Receipt differs from the log of its budget. */
+/** The differences between what a Receipt pins and what the log of its budget requires. */
 export function* differencesOf(said: Pin, logged: Pin): Generator<string> {
   const { receiptId } = logged;
   if (said.atMs !== logged.atMs) yield `${receiptId} was evaluated at another time`;

@@ -1,6 +1,6 @@
 /**
- * Every status list credential ever published is kept as evidence, and no bit that was set in one is clear in a later one.
- * This detects a list that was rolled back together with its Grants: later credentials contradict it.
+ * Checks that every status list credential that was published is kept as evidence, and that no bit set in one is clear
+ * in a later one. This detects a list that was set back together with its Grants: later credentials contradict it.
  */
 import { decodeBitstring } from '@svc/status-list';
 import { type Check, type CheckContext, pages } from '../check.ts';
@@ -46,7 +46,7 @@ const checkCredentials = async (context: CheckContext, rows: readonly Row[]): Pr
   for (const { hash, url, bits } of published) {
     const [before, now] = [decodeBitstring(bits), bitsOf.get(url)];
     if (now === undefined) report(url, `it was published (${hash}) and is gone`);
-    // Its Principal was released with all its Grants, or so it is said: rule `released lists`.
+    // The list's Principal is recorded as released with all its Grants; rule `released lists` checks that.
     else if (now === null) continue;
     else if (before === null) report(hash, 'its bits cannot be read');
     else if (before.some((byte, i) => (byte & ~(now[i] ?? 0)) !== 0))

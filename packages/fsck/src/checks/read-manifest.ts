@@ -1,10 +1,10 @@
-/** Manifests of packed days, as far as a key of the service has signed them. */
+/** Reads the manifests of packed days and verifies that a key of the service has signed them. */
 import { type ColdDay, verifyColdDay } from '@svc/cold-ledger';
 import { nativeCrypto } from '@svc/protocol/native';
 import { readServiceKeys } from '@svc/transparency';
 import type { CheckContext } from '../check.ts';
 
-/** Throws Error with what is wrong. */
+/** Throws Error with the fault. */
 export type ReadManifest = (text: string) => ColdDay;
 
 export const manifestReaderOf =

@@ -1,6 +1,6 @@
 /**
- * Every Receipt verifies under the service's keys, its bytes have the stored hash, the denormalised columns used for
- * lists and counts agree with it, and the evidence it names is kept.
+ * Checks that every Receipt verifies under the service's keys, that its bytes have the stored hash, that the
+ * denormalised columns for lists and counts agree with it, and that the evidence it names is kept.
  */
 import { createHash } from 'node:crypto';
 import { type ReceiptBody, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
@@ -10,7 +10,7 @@ import { evidenceOf } from '@svc/service';
 import { type Check, type CheckContext, differing, pages } from '../check.ts';
 import { isOfDay, listReceiptDays } from '../receipt-days.ts';
 
-/** A Receipt with the columns by which it is found, and what the database has of it elsewhere. */
+/** A Receipt with the columns by which it is found, and with what other tables have of it. */
 export interface ListedReceipt {
   readonly receiptId: ReceiptId;
   readonly relyingParty: string;
@@ -50,7 +50,7 @@ export const receiptCheck: Check = {
   },
 };
 
-/** `onReceipt` hears of each that the service has signed. */
+/** `onReceipt` is called with each Receipt that the service has signed. */
 export const checkReceipts = async (
   context: CheckContext,
   rows: readonly ListedReceipt[],
@@ -67,7 +67,7 @@ export const checkReceipts = async (
   await checkEvidence(context, named);
 };
 
-/** A Receipt as far as the service has signed it, or what is wrong with its bytes. */
+/** The body of a Receipt that the service has signed, or what is wrong with its bytes. */
 export const readSigned = ({ keys }: CheckContext, jws: string): ReceiptBody | string => {
   const text = receiptTextOf(jws);
   if (text === null) return 'it is no Receipt';
@@ -102,7 +102,9 @@ const checkEvidence = async (
 const consumedOf = ({ grant_id: grantId, evidence: { consumption } }: ReceiptBody): string | null =>
   consumption === undefined ? null : `${grantId} ${consumption.key} ${consumption.version}`;
 
-/** The Principal column is set only where the Grant was authenticated, so it may be null where the Receipt's is not. */
+/**
+ * The Principal column is set only if the Grant was authenticated, so it may be null where the Receipt has a Principal.
+ */
 const differencesOf = (row: ListedReceipt, receipt: ReceiptBody): readonly string[] => {
   const { trust, protocol } = receipt;
   const authenticated = [trust.checks.T1, trust.checks.T3, protocol.checks.P1];

@@ -1,4 +1,4 @@
-/** The log of a Grant's budgets, replayed: each movement with the balances that it was made on. */
+/** Replays the log of a Grant's budgets: gives each movement with the balances before it. */
 import {
   applyConsumption,
   type Balances,
@@ -18,14 +18,14 @@ interface StoredBalance {
 }
 
 export interface StoredEvent extends Omit<ConsumptionEventRecord, 'causeId'> {
-  /** Whether the attestation it names exists and the amounts it restores or consumes again match. */
+  /** Whether the attestation that the event names exists, and the amounts that it restores or consumes again match. */
   readonly isCaused: boolean;
 }
 
 export interface Replayed {
   readonly event: StoredEvent;
   readonly before: Balances;
-  /** Limits of the budget that it moves. */
+  /** Limits of the budget that the event moves. */
   readonly limits: Limits;
 }
 
@@ -53,8 +53,8 @@ const EVENTS = `
   where e.grant_id = $1 and e.version > $2 order by e.version limit ${PAGE}`;
 
 /**
- * The log in pages. Where it does not add up, or not to the stored balances, `report` hears of it, and what is behind a
- * gap is left out.
+ * The log in pages. If the log is inconsistent, or does not give the stored balances, `report` is called, and what
+ * comes after a gap is left out.
  */
 export async function* replay(
   query: Query,
@@ -85,7 +85,7 @@ export async function* replay(
     if (text !== textOf(balances, key)) report(`the balance of ${key} is not what its log adds up to`);
 }
 
-/** Or why it cannot be made on these balances. */
+/** The balances after the movement, or why it cannot be made on these balances. */
 const move = (
   before: Balances,
   event: StoredEvent,

@@ -1,6 +1,7 @@
 /**
- * Every restore is stated: signed by the service, each naming the statement before it, and the row says what was signed. Days
- * that a statement names kept their checkpoints without all of their Receipts (protocol §10).
+ * Checks that every restore has a statement that the service signed, that each statement names the previous one, and
+ * that its row agrees with it. Days that a statement names kept their checkpoints without all of their Receipts
+ * (protocol §10).
  */
 import { sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -67,7 +68,7 @@ const compare = (
     report(`epoch ${row.epoch}`, `${name} is stored as ${stored}, and the statement says ${signed}`);
 };
 
-/** Days of which a statement of the service says that Receipts below their checkpoints are lost. */
+/** The days for which a statement of the service says that Receipts covered by their checkpoints are lost. */
 export const listReinstatedDays = async (context: CheckContext): Promise<ReadonlySet<string>> => {
   const statements = (await context.query<Row>(RESTORES)).map((row) => readStatement(context, row));
   return new Set(statements.flatMap((said) => (typeof said === 'string' ? [] : said.reinstated_days)));

@@ -1,7 +1,7 @@
-/** A row in one form, packed or in the database, so that any difference shows. */
+/** Writes a row in one form, whether it is packed or in the database, so that any difference shows. */
 import { COLUMNS_AS_READ, type TableName } from '@svc/cold-ledger';
 
-/** SQL that answers a row of the database in that form. */
+/** SQL that selects a row of the database in that form. */
 export const rowTextSql = (table: TableName): string =>
   `json_build_array(${COLUMNS_AS_READ[table]
     .map(([name, kind]) =>
@@ -9,10 +9,10 @@ export const rowTextSql = (table: TableName): string =>
     )
     .join()})::text`;
 
-/** What that SQL answered, without the blanks of PostgreSQL. */
+/** The result of that SQL without PostgreSQL's blanks. */
 export const withoutBlanks = (row: string): string => JSON.stringify(JSON.parse(row));
 
-/** A packed row. */
+/** A packed row in that form. */
 export const rowText = (table: TableName, row: object): string =>
   JSON.stringify(
     COLUMNS_AS_READ[table].map(([name]) => textOf((row as Readonly<Record<string, unknown>>)[name])),

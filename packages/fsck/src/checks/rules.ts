@@ -21,7 +21,7 @@ const ONLY_ROWS = [
   'retention',
 ];
 
-/** What no ALLOW may be, of the Receipts of a table. */
+/** Selects the ALLOWs among the Receipts of a table that their Grant does not permit. */
 export const revocationFaults = (receipts: string): string => `
   select r.receipt_id as "where",
     case when g.id is null then 'its Grant was never allocated'
@@ -33,7 +33,7 @@ export const revocationFaults = (receipts: string): string => `
     and (g.id is null or g.principal is distinct from r.principal or g.agent is distinct from r.agent
       or r.evaluated_at > g.revoked_at)`;
 
-/** `asked`: by whom and with which key, the first Receipt and how many there are. */
+/** `asked`: relying party and key, with the first Receipt and the number of Receipts. */
 export const callerFaults = (asked: string): string => `
   select min(r.first) as "where", sum(r.count) || ' Receipts of ' || r.relying_party
     || case when p.did is null then ', which is not registered' else ' with a key that is not its own' end as problem
@@ -44,8 +44,8 @@ export const callerFaults = (asked: string): string => `
   group by r.relying_party, p.did`;
 
 /**
- * The column is false also of an ISSUER_UNVERIFIED that a version from before 0055-outcomes-of-unverified reported while its
- * day was cold, or whose day was when that ran: one that is cold, or has been.
+ * The column may be false for an ISSUER_UNVERIFIED if the day is or was cold: a version before
+ * 0055-outcomes-of-unverified reported the outcome while the day was cold, or the day was cold when that migration ran.
  */
 const IS_UNVERIFIED_FAULT = `a.issuer_unverified <> (r.reason is not distinct from 'ISSUER_UNVERIFIED')
   and (a.issuer_unverified or not exists (
@@ -53,7 +53,7 @@ const IS_UNVERIFIED_FAULT = `a.issuer_unverified <> (r.reason is not distinct fr
     where c.day = (a.evaluated_at at time zone 'UTC')::date
       and (c.state in ('cold', 'unpacked') or exists (select from cold_manifests as m where m.day = c.day))))`;
 
-/** Attestations of a table that are of none of the Receipts of another one, or say otherwise. */
+/** Selects the attestations of one table that have no Receipt in another table, or disagree with it. */
 export const attestationFaults = (attestations: string, receipts: string): string => `
   select a.attestation_id as "where",
     case when r.receipt_id is null then 'there is no Receipt ' || a.receipt_id else 'it is not what its Receipt says' end
@@ -148,7 +148,8 @@ const RULES: readonly Rule[] = [
       'what the audit log says was revoked, disabled, retired or compromised is so, or went with a Principal that was released',
     countSql: `select count(*) from audit_events
       where action in ('grant.revoke', 'key.compromise', 'key.retire', 'agent.disable', 'api_key.revoke')`,
-    // An API key that is gone opens nothing, and an Agent may be ended that was in no inventory. A name that was released may be claimed again, with keys and Agents of the same names.
+    // Not faults: an API key without a row opens nothing; an Agent that was in no inventory may be disabled; a released
+    // name may be claimed again, with keys and Agents of the same names.
     faultSql: `
       select a.target as "where", 'it is not so, whatever ' || a.action || ' ' || a.event_id || ' says' as problem
       from audit_events a
@@ -189,7 +190,7 @@ const RULES: readonly Rule[] = [
     name: 'traces',
     promise: 'every Receipt that an idempotency key or a spent Proof speaks of is there',
     countSql: 'select (select count(*) from idempotency_keys) + (select count(*) from spent_proofs) as count',
-    // A Proof is spent by an ALLOW alone, in one commit with it, and is forgotten before its Receipt ever is.
+    // Only an ALLOW spends a Proof, in the same commit, and the spent Proof is deleted before its Receipt ever is.
     faultSql: `
       select i.receipt_id as "where", 'there is no such Receipt, and ' || i.relying_party || ' was answered with it' as problem
       from idempotency_keys i left join receipts r on r.receipt_id = i.receipt_id

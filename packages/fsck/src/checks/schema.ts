@@ -1,4 +1,4 @@
-/** Every table, column, function, trigger and the rest of the schema is what the migrations come to. */
+/** Checks that every table, column, function, trigger and other object of the schema is as the migrations leave it. */
 import { compareSchema } from '@svc/store-pg';
 import type { Check } from '../check.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Every status list: the served credential is signed by the service, kept as evidence, and has the revocation bit of each
- * Grant as stored; each Grant has an index that its list allocated (protocol §9).
+ * Checks every status list (protocol §9): the served credential is signed by the service, is kept as evidence, and has
+ * the stored revocation bit of each Grant; each Grant has an index that its list allocated.
  */
 import { sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -68,7 +68,7 @@ interface Grant {
   readonly principal: string;
   readonly index: number;
   readonly isRevoked: boolean;
-  /** Somebody may have been told that it is revoked everywhere. */
+  /** Whether a caller may have been told that the Grant is revoked everywhere. */
   readonly isStamped: boolean;
 }
 
@@ -92,12 +92,12 @@ const checkGrants = async ({ query, report }: CheckContext, row: Row): Promise<v
       report(url, `${id} is of ${grant.principal}, and the list of ${principal}`);
     if (!given.has(index)) report(url, `${id} has entry ${index}, which the list never gave out`);
     const isSet = index < bits.length * 8 ? getBit(bits, index) : null;
-    // Between the two a revocation waits for what signs lists, and denies.
+    // A recorded revocation that is not stamped may still wait until the list is signed; decisions already deny.
     const isExpected = isSet === isRevoked || (isSet === false && !isStamped);
     if (!isExpected) report(url, `${id} is ${isRevoked ? '' : 'not '}revoked, and its bit says otherwise`);
   }
   const set = bits.reduce((count, byte) => count + ones(byte), 0);
-  // A list that a restore closed keeps the bits of Grants that were lost.
+  // A list that a restore closed keeps the bits of lost Grants.
   if (set > revoked.size && !row.isClosed)
     report(url, `${set - revoked.size} bits are set that are no Grant's`);
 };

@@ -1,9 +1,9 @@
-/** The stored sums (store-pg, migrations/0001-foundation/07-usage.sql) equal a recount of the Receipts. */
+/** Checks that the stored sums (store-pg, migrations/0001-foundation/07-usage.sql) equal a recount of the Receipts. */
 import type { Check } from '../check.ts';
 import { COLD_DAYS } from '../cold-days.ts';
 import { ruleCheck } from './rules.ts';
 
-/** The Receipts included in the sums, with the day and month they are grouped by. */
+/** The Receipts that are included in the sums, with the day and month by which they are grouped. */
 const COUNTED = `
   select (evaluated_at at time zone 'UTC')::date as day, date_trunc('month', evaluated_at at time zone 'UTC')::date as month,
     relying_party, principal, key_id, reason, grant_id, production_check
@@ -11,13 +11,13 @@ const COUNTED = `
 
 interface Sums {
   readonly table: string;
-  /** Its grouping columns, the day or month first. */
+  /** The grouping columns of the table; the day or month comes first. */
   readonly by: string;
-  /** What it aggregates: the Receipts, or a table that is checked itself. */
+  /** What the table aggregates: the Receipts, or a table that has its own check. */
   readonly of: string;
 }
 
-/** Sums of days whose Receipts are there to be counted. */
+/** Restricts sums to days whose Receipts are in the database and can be counted. */
 const OF_HOT_DAYS = `where day not in (${COLD_DAYS})`;
 
 const RECEIPTS = `(select *, 1 as verifies from (${COUNTED}) as r) as counted`;
