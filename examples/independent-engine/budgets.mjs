@@ -1,4 +1,4 @@
-// Consumable Grants (docs/protocol.md §11): what a Capability still has, and what a Receipt says about it.
+// Consumable Grants (docs/protocol.md §11): what is left of a Capability's budget, and what a Receipt says about it.
 import { canonical, sha256 } from './json.mjs';
 
 export function hasBudget({ constraints }) {
@@ -20,7 +20,7 @@ export function suffices(capability, balances, amount, nowMs) {
   );
 }
 
-/** When the calendar window in UTC that holds this instant began. */
+/** Start of the calendar window in UTC that contains this instant. */
 function startOf(period, nowMs) {
   const start = new Date(nowMs);
   if (period === 'hour') return start.setUTCMinutes(0, 0, 0);

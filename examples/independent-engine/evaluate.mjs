@@ -1,4 +1,4 @@
-// The 24 checks from the first to the last, as docs/protocol.md §7 lists them, and the Receipt body of §8.
+// The 24 checks in the order of docs/protocol.md §7, and the Receipt body of §8.
 
 import { consumptionOf, hasBudget, suffices } from './budgets.mjs';
 import { canonical, sha256 } from './json.mjs';
@@ -31,12 +31,12 @@ const skewMs = 5000;
 
 export const profileNames = Object.keys(profiles);
 
-/** What a check answers when it cannot know. */
+/** The result of a check that cannot be decided. */
 const unavailable = Symbol('unavailable');
 
 const timeOf = (ms) => new Date(ms).toISOString();
 
-/** The body of the Receipt for the input of an evaluate case. Throws where the input is none. */
+/** The body of the Receipt for the input of an evaluate case. Throws if the input is not valid. */
 export function evaluate({
   receipt_id,
   now,
@@ -51,7 +51,10 @@ export function evaluate({
   if (profile === undefined || Number.isNaN(nowMs)) throw new Error('unknown profile, or no time');
   let reason = null;
 
-  /** Decides a check if all it requires is true; the first that is false or unavailable gives the reason. */
+  /**
+   * Decides a check if every check that it requires is true. The first check that is false or unavailable gives the
+   * reason.
+   */
   const settle = (required, whenFalse, decide) => {
     if (required.some((outcome) => outcome !== true)) return 'skipped';
     const answer = decide();
@@ -236,7 +239,7 @@ function attempt(read) {
   }
 }
 
-/** Nothing was found: that decides if it is known, and else leaves the check open. */
+/** For a fact that was not found: false if it is known to be absent, otherwise undecided. */
 function absent(answer) {
   return answer === 'absent' ? false : unavailable;
 }

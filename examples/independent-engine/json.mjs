@@ -8,7 +8,10 @@ const token =
 const anyNumber = /[ \t\n\r]*-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9.eE])/y;
 const literals = { true: true, false: false, null: null };
 
-/** The value of a strict JSON text, where `anyNumbers` with null for numbers that it has not. Throws where the text is none. */
+/**
+ * The value of a strict JSON text; with `anyNumbers`, numbers that strict JSON refuses become null. Throws if the text
+ * is not strict JSON.
+ */
 export function parseStrict(text, { anyNumbers = false } = {}) {
   if (!text.isWellFormed()) throw new SyntaxError('half a surrogate pair');
   let at = 0;
@@ -77,7 +80,7 @@ export function parseStrict(text, { anyNumbers = false } = {}) {
   return whole;
 }
 
-/** One literal is a matter for the parser that everybody has: it knows the escapes. */
+/** Leaves a single literal to JSON.parse, which decodes its escapes. */
 function textOf(literal) {
   const text = JSON.parse(literal);
   if (text.includes('\0') || !text.isWellFormed()) throw new SyntaxError('a character that is refused');
@@ -90,7 +93,7 @@ function integerOf(digits) {
   return number === 0 ? 0 : number;
 }
 
-/** Whether a value that some other reader parsed holds nothing that strict JSON refuses. */
+/** Whether a value from another parser contains nothing that strict JSON refuses. */
 export function isStrict(value, depth = 1) {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (typeof value === 'number') return Number.isSafeInteger(value);
@@ -99,7 +102,7 @@ export function isStrict(value, depth = 1) {
   return Object.keys(value).every((key) => isStrict(key) && isStrict(value[key], depth + 1));
 }
 
-/** RFC 8785. Throws for half a surrogate pair, which has no UTF-8 form. */
+/** RFC 8785. Throws for half of a surrogate pair, which has no UTF-8 form. */
 export function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (value !== null && typeof value === 'object') {
@@ -110,7 +113,7 @@ export function canonical(value) {
   return JSON.stringify(value);
 }
 
-/** SHA-256 of the UTF-8 bytes, as the protocol writes it. */
+/** SHA-256 of the UTF-8 bytes, in the form of the protocol. */
 export function sha256(text) {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }

@@ -1,5 +1,5 @@
-// Strict Ed25519 (docs/protocol.md §1) and the names of keys. `node:crypto` decides the equation, which OpenSSL does
-// without cofactor and on encodings; what makes a key or an R acceptable at all is decided here, on the curve.
+// Strict Ed25519 (docs/protocol.md §1) and the names of keys. `node:crypto` checks the equation; OpenSSL does that
+// without cofactor and on encodings. Whether a key or an R is acceptable is decided here, on the curve.
 import { createPublicKey, verify } from 'node:crypto';
 
 const p = 2n ** 255n - 19n;
@@ -36,7 +36,7 @@ function times(scalar, point) {
 const isNeutral = ([x, y, z]) => x === 0n && y === z;
 const littleEndian = (bytes) => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
 
-/** The point that 32 bytes encode in the one canonical way (RFC 8032 §5.1.3), else null. */
+/** The point that 32 bytes encode in the canonical way (RFC 8032 §5.1.3); null if there is none. */
 function decode(bytes) {
   const whole = littleEndian(bytes);
   const sign = whole >> 255n;
@@ -51,7 +51,7 @@ function decode(bytes) {
   return [x, y, 1n, (x * y) % p];
 }
 
-/** Every y of a point whose order divides 8: the multiples of one such point, found by trying. */
+/** Every y of a point whose order divides 8: the multiples of one such point, which is found by trial. */
 const yOfSmallOrder = (() => {
   for (let y = 2; ; y++) {
     const point = decode(Buffer.alloc(32).fill(y, 0, 1));
@@ -67,7 +67,10 @@ function affineY([, y, z]) {
 
 const known = new Map();
 
-/** A key object for 32 bytes that are a strict public key, else null. Remembered: the check takes a millisecond. */
+/**
+ * A key object for 32 bytes that are a strict public key, otherwise null. Cached, because the check takes a
+ * millisecond.
+ */
 export function strictKey(bytes) {
   const x = Buffer.from(bytes).toString('base64url');
   if (!known.has(x)) {
@@ -85,7 +88,7 @@ function isStrictKey(bytes) {
   return point !== null && !isNeutral(times(8n, point)) && isNeutral(times(order, point));
 }
 
-/** Whether this is a strict signature by a key of `strictKey`. */
+/** Whether this is a strict signature by a key from `strictKey`. */
 export function isSignedBy(key, text, signature) {
   if (signature.length !== 64) return false;
   const y = littleEndian(signature.subarray(0, 32)) & (2n ** 255n - 1n);
@@ -101,7 +104,7 @@ const hexOfBase58 = (text) => {
   return number.toString(16);
 };
 
-/** 32 bytes as bare base58 (each leading 1 is a byte of 0), else null. */
+/** 32 bytes from bare base58 (each leading 1 is a zero byte); null for any other text. */
 export function bytesOfBase58(text) {
   if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return null;
   const hex = hexOfBase58(text);
@@ -109,14 +112,14 @@ export function bytesOfBase58(text) {
   return /^1*/.exec(text)[0].length + bytes === 32 ? Buffer.from(hex.padStart(64, '0'), 'hex') : null;
 }
 
-/** The 32 bytes behind a Multikey of Ed25519 (`z6Mk…`), else null. */
+/** The 32 bytes of an Ed25519 Multikey (`z6Mk…`); null for any other text. */
 export function bytesOfMultikey(text) {
   if (!/^z6Mk[1-9A-HJ-NP-Za-km-z]{44}$/.test(text)) return null;
   const hex = hexOfBase58(text.slice(1));
   return hex.length === 68 && hex.startsWith('ed01') ? Buffer.from(hex.slice(4), 'hex') : null;
 }
 
-/** The bytes of base64url without padding, stray bits or anything else, else null. */
+/** The bytes of base64url without padding or stray bits; null for any other text. */
 export function bytesOfBase64url(text) {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;

@@ -11,7 +11,7 @@ const contract = 'svc-conformance-http v1';
 const maxBytes = 1_048_576;
 const maxCases = 1000;
 
-// vectors/keys.json publishes this key, so it proves nothing but that the bytes come out right.
+// vectors/keys.json publishes this key, so a signature proves only that the bytes are right.
 const seed = createHash('sha256').update('svc test vector key, not a secret: service receipt 1').digest();
 const receiptKey = createPrivateKey({
   key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]),
@@ -60,7 +60,7 @@ const description = {
   max_cases: maxCases,
 };
 
-/** Status and body for the text of a request. */
+/** Status and body of the answer to the text of a request. */
 export function answer(requestText) {
   const refuse = (error) => [400, { contract, error }];
   let request;
@@ -85,7 +85,7 @@ export function answer(requestText) {
   return [200, { contract, op, results }];
 }
 
-/** Listens on this machine; resolves with the server. */
+/** Listens on localhost; resolves with the server. */
 export function serve(port) {
   const server = createServer(async (request, response) => {
     const chunks = [];

@@ -1,4 +1,4 @@
-// What is written in a Grant, a Proof, an Action and a DID document: form alone, nothing that must be proven
+// Parses a Grant, a Proof, an Action and a DID document: checks only their form, not what must be proven
 // (docs/protocol.md §1–§5). Readers throw `Refused` with the reason.
 import { isStrict, parseStrict } from './json.mjs';
 import { bytesOfBase58, bytesOfBase64url, bytesOfMultikey, isDidKey, isDidWeb } from './keys.mjs';
@@ -22,7 +22,7 @@ const isSetOf = (value, most, isItem) =>
   value.every(isItem) &&
   new Set(value).size === value.length;
 
-/** Whether an object has these members and no others; a trailing `?` marks one that may be missing. */
+/** Whether an object has these members and no others; a trailing `?` marks an optional member. */
 function hasExactly(object, ...names) {
   const required = names.filter((name) => !name.endsWith('?'));
   return required.every((name) => name in object) && hasOnly(object, ...names);
@@ -32,7 +32,7 @@ function hasOnly(object, ...names) {
   return Object.keys(object).every((key) => names.includes(key) || names.includes(`${key}?`));
 }
 
-/** Splits and decodes; what is signed, by what, and the two JSON objects. */
+/** Splits and decodes a token: the signed text, the signature and the two JSON objects. */
 function openToken(token, maxLength, reason) {
   const need = needing(reason);
   need(token.length <= maxLength);
@@ -66,8 +66,8 @@ const contexts = [
 ];
 
 /**
- * The Grant, or throws with GRANT_MALFORMED or, only where nothing is malformed, UNSUPPORTED_FEATURE. Budgets have a
- * form under a profile that knows them, and are anything at all under another.
+ * Returns the Grant. Throws with GRANT_MALFORMED or, if nothing is malformed, with UNSUPPORTED_FEATURE. The form of
+ * budgets is checked only under a profile that has them.
  */
 export function readGrant(token, hasBudgets) {
   const need = needing('GRANT_MALFORMED');
@@ -148,13 +148,15 @@ function isListOfPatterns(value) {
   return Array.isArray(value) && value.length >= 1 && value.length <= 64 && value.every(isPattern);
 }
 
-/** Milliseconds since the epoch of a time in whole seconds; NaN, which no comparison likes, for anything else. */
+/**
+ * Milliseconds since the epoch of a time in whole seconds; NaN, for which every comparison is false, for anything else.
+ */
 function secondOf(text) {
   const ms = isText(text) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) || new Date(ms).toISOString() !== text.replace('Z', '.000Z') ? Number.NaN : ms;
 }
 
-/** The Proof, or throws with PROOF_MALFORMED. */
+/** Returns the Proof. Throws with PROOF_MALFORMED. */
 export function readProof(token) {
   const need = needing('PROOF_MALFORMED');
   const { signed, signature, header, payload } = openToken(token, 8192, 'PROOF_MALFORMED');
@@ -173,7 +175,7 @@ export function isJti(value) {
   return isText(value) && /^[A-Za-z0-9_-]{22,64}$/.test(value);
 }
 
-/** Whether a value is a well-formed Action, whoever parsed it. */
+/** Whether a value from any parser is a well-formed Action. */
 export function isAction(value) {
   if (!isObject(value) || !isStrict(value) || !isText(value.resource)) return false;
   const { type, resource, amount, currency, method } = value;
@@ -186,7 +188,7 @@ export function isAction(value) {
   return isMethod(method) && /^https?:\/\//.test(resource) && normalizeHtu(resource) !== null;
 }
 
-/** The parsed DID document if it is one of this DID, else null. */
+/** The parsed DID document if it is a document of this DID; otherwise null. */
 export function readDocument(text, did) {
   try {
     const document = parseStrict(text, { anyNumbers: true });
@@ -196,7 +198,9 @@ export function readDocument(text, did) {
   }
 }
 
-/** The 32 bytes of the key that `kid` names in the issuer's document and that may sign for it now, else null. */
+/**
+ * The 32 bytes of the key that `kid` names in the issuer's document, if it may sign for the issuer now; otherwise null.
+ */
 export function assertionKey(document, kid, nowMs) {
   const listIn = (name) => (Array.isArray(document[name]) ? document[name] : []);
   const absolute = (id) => (isText(id) && id.startsWith('#') ? document.id + id : id);

@@ -1,7 +1,7 @@
 // normalizeHtu (docs/protocol.md §4) and resource patterns (§6).
 const maxLength = 2048;
 
-/** The normal form of an http or https URL, or null where it is refused. */
+/** The normal form of an http or https URL; null if it is refused. */
 export function normalizeHtu(url) {
   if (url.length > maxLength || !/^[!-[\]-~]*$/.test(url) || /%(?![0-9a-f]{2})/i.test(url)) return null;
   const parts = /^(https?):\/\/([^/?#]*)([^?#]*)/i.exec(url);
@@ -16,7 +16,7 @@ export function normalizeHtu(url) {
   return normal.length > maxLength ? null : normal;
 }
 
-/** Escapes of unreserved characters decoded, once; the others in upper case. */
+/** Decodes escapes of unreserved characters once, and writes the others in upper case. */
 function unescaped(text) {
   return text.replace(/%(..)/g, (triplet, hex) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16));
@@ -42,7 +42,7 @@ function address(bracketed) {
   return isComplete && groups.every((group) => /^[0-9a-f]{1,4}$/.test(group)) ? `[${text}]` : null;
 }
 
-/** RFC 3986 §5.2.4 for a path that is empty or begins with a slash. */
+/** RFC 3986 §5.2.4 for a path that is empty or starts with a slash. */
 function withoutDots(path) {
   const kept = [];
   const segments = path.split('/').slice(1);
@@ -55,7 +55,7 @@ function withoutDots(path) {
   return `/${kept.join('/')}`;
 }
 
-/** Whether a text can be a pattern at all. */
+/** Whether a text has the form of a pattern. */
 export function isPattern(text) {
   return (
     typeof text === 'string' &&
@@ -65,7 +65,7 @@ export function isPattern(text) {
   );
 }
 
-/** Whether the pattern of a Capability reaches this resource; for an api:call the resource is a URL. */
+/** Whether the pattern of a Capability matches this resource; for an api:call the resource is a URL. */
 export function reaches(pattern, resource, isUrl) {
   if (pattern === '*') return true;
   if (!isUrl) return matches(pattern, resource);
@@ -80,7 +80,10 @@ function escapesIn(host) {
   return new Set([...host.matchAll(/%../g)].flatMap(({ index }) => [index, index + 1, index + 2]));
 }
 
-/** The places of a path that no wildcard passes: what means a separator, a control character or a dot segment once decoded. */
+/**
+ * The parts of a path that no wildcard matches: those that are a separator, a control character or a dot segment once
+ * decoded.
+ */
 function treacherousIn(path) {
   let cells = path.split('').map((character, place) => ({ character, places: [place] }));
   for (let before = Number.NaN; before !== cells.length; ) {
@@ -104,7 +107,7 @@ function treacherousIn(path) {
   return closed;
 }
 
-/** Escapes of octets and of %u, wherever one stands. */
+/** Decodes escapes of octets and of %u, at every position. */
 function decodedOnce(cells) {
   const decoded = [];
   for (let i = 0; i < cells.length; i++) {
@@ -124,7 +127,7 @@ function decodedOnce(cells) {
 const octetCell = (octet, places) =>
   octet < 0x80 ? { character: String.fromCharCode(octet), places } : { character: '\u{fffd}', octet, places };
 
-/** UTF-8 in one to six octets, also where fewer would do. */
+/** Decodes UTF-8 of one to six octets, including overlong sequences. */
 function joinedOctets(cells) {
   const joined = [];
   for (let i = 0; i < cells.length; i++) {
@@ -160,7 +163,7 @@ function plain(code) {
   return Object.keys(lookAlikes).find((ascii) => lookAlikes[ascii].includes(character)) ?? character;
 }
 
-/** One pass over the text with the set of places in the pattern that could come next. */
+/** Goes through the text once, with the set of places in the pattern that can come next. */
 function matches(pattern, text, closed = new Set()) {
   const steps = pattern.match(/\*+|[^*]/gs) ?? [];
   let places = reachable(steps, new Set([0]));
@@ -177,7 +180,7 @@ function matches(pattern, text, closed = new Set()) {
   return places.has(steps.length);
 }
 
-/** A run of asterisks may stand for nothing. */
+/** Adds the places after runs of asterisks, because a run may match nothing. */
 function reachable(steps, places) {
   for (const place of places) if (steps[place]?.startsWith('*')) places.add(place + 1);
   return places;

@@ -1,4 +1,7 @@
-/** Balances for the vectors, written out by hand: keys by the general RFC 8785 serialiser, `remaining` by plain sums. */
+/**
+ * Balances for the vectors, computed independently of the engine: keys with the general RFC 8785 serialiser,
+ * `remaining` with plain sums.
+ */
 import { type JsonObject, jcs, portableCrypto } from '@svc/protocol';
 import { GRANT_ID, type Members, type Scene } from './scene.ts';
 
@@ -35,7 +38,7 @@ const balanceOf = (capability: Members, spending: Spending): Members => {
 
 export const neverConsumed = (): Members => ({ grant_id: GRANT_ID, version: 0, capabilities: [] });
 
-/** The balances after some consumption of each of these Capabilities. */
+/** Balances in which something of each of these Capabilities has been consumed. */
 export const consumed = (...list: readonly (readonly [Members, Spending])[]): Members => {
   const capabilities = list
     .map(([capability, spending]) => balanceOf(capability, spending))
@@ -43,7 +46,7 @@ export const consumed = (...list: readonly (readonly [Members, Spending])[]): Me
   return { grant_id: GRANT_ID, version: 7, capabilities };
 };
 
-/** Under `svc-base-v2`, with these Capabilities and balances. */
+/** Sets the profile `svc-base-v2`, these Capabilities and these balances. */
 export const underV2 =
   (capabilities: readonly Members[], balances: Members = neverConsumed()) =>
   (s: Scene): void => {

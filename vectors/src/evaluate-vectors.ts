@@ -1,4 +1,4 @@
-/** vectors/evaluate: every case evaluated, compared with what its author states, and its Receipt signed. */
+/** vectors/evaluate: evaluates every case, compares the result with what its author states, and signs its Receipt. */
 import { readdirSync } from 'node:fs';
 import {
   type CheckId,
@@ -30,7 +30,7 @@ export interface EvaluateVector {
 
 const CASES_FOLDER = new URL('cases/', import.meta.url);
 
-/** The cases of every file below cases/, which says by its folder which check they are about. */
+/** The cases of every file under cases/, whose folder names the check that they are about. */
 const loadCases = async (): Promise<readonly VectorCase[]> => {
   const files = readdirSync(CASES_FOLDER, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
@@ -72,7 +72,10 @@ const buildVector = async (vectorCase: VectorCase, crypto: CryptoPort): Promise<
   };
 };
 
-/** The expectation is stated by hand and the bytes by the engine; a vector where they differ is never written. */
+/**
+ * The author states the expectation by hand, and the engine gives the bytes. A vector in which the two differ is never
+ * written.
+ */
 const assertAsStated = ({ id, reason, covers }: VectorCase, body: ReceiptBody): void => {
   if (body.reason !== reason) throw new Error(`${id}: reason ${body.reason}, stated ${reason}`);
   for (const [check, stated] of Object.entries(covers)) {

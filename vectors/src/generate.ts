@@ -1,6 +1,6 @@
 /**
- * Writes vectors/, or with `--check` compares it and exits 1 on a difference. Run on purpose only: the suite checks
- * and never rewrites, because a vector that changes is a change of the protocol.
+ * Writes vectors/, or with `--check` compares it and exits with 1 on a difference. Run it only on purpose: the test
+ * suite checks the vectors and never rewrites them, because a changed vector is a change of the protocol.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { buildExpectedFiles, findDifferences, readVectorFiles, VECTORS_DIR } from './vector-files.ts';

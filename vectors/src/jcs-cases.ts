@@ -1,6 +1,6 @@
 /**
  * vectors/jcs.json: the JSON Canonicalization Scheme (RFC 8785). The input is a JSON text, so that escapes and the
- * order of members survive; `canonical` is null where RFC 8785 has no form for it. Written by hand, but for the hash.
+ * order of members are kept; `canonical` is null if RFC 8785 has no form for it. Written by hand except for the hash.
  */
 import { portableCrypto, sha256Of } from '@svc/protocol';
 

@@ -1,6 +1,6 @@
 /**
- * vectors/merkle.json: roots, inclusion proofs and checkpoints (protocol §12, RFC 6962 §2.1). What must be refused says
- * why; which checkpoints verify is written by hand, and the generator refuses to disagree.
+ * vectors/merkle.json: roots, inclusion proofs and checkpoints (protocol §12, RFC 6962 §2.1). Cases to be refused state
+ * why. Which checkpoints verify is written by hand, and the generator fails if the code disagrees.
  */
 
 import {
@@ -26,7 +26,7 @@ import { KEYS, keysFile, RECEIPT_KID, SERVICE_DID, STATUS_KID, type TestKey } fr
 const DAY = '2026-11-19';
 const RECEIPTS = 17;
 
-/** Ids over the whole day: at its first and its last millisecond, and two within one millisecond. */
+/** Ids from the whole day: at its first and its last millisecond, and two in the same millisecond. */
 const receiptIds = (day: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => {
     const offsetMs = i === count - 1 ? DAY_MS - 1 : i < 2 ? 0 : i * 4_000_001;
@@ -98,7 +98,7 @@ const refusedProofs = (): InclusionCase[] => {
       false,
     ],
     ['the root of another tree', good, treeOf(8).root, false],
-    // A node is no leaf: with the same prefix, the first node of the tree could stand in for a leaf.
+    // A node is not a leaf: with the same prefix, the first node of the tree could be presented as a leaf.
     [
       'a node in the place of a leaf',
       { leafHash: treeOf(2).root, index: 0, size: 3, path: [LEAVES[2] ?? leafHash] },

@@ -4,7 +4,7 @@ import type { EvaluateVector } from './evaluate-vectors.ts';
 
 const VECTORS = new URL('../', import.meta.url);
 
-/** The parsed content of one file. Its form is what vectors.test.ts checks against the schemas. */
+/** The parsed content of one file. vectors.test.ts checks its form against the schemas. */
 export const readVectorFile = <T>(path: string): T =>
   JSON.parse(readFileSync(new URL(path, VECTORS), 'utf8')) as T;
 

@@ -1,7 +1,7 @@
 /**
- * A scene is everything around one evaluation, honest by default: a purchase that is allowed. A vector edits what it
- * is about; whatever depends on the edit (the signed Proof, its Grant id, the DID document's text) follows, unless the
- * vector overrides that too.
+ * A scene is everything around one evaluation, by default an honest purchase that is allowed. A vector edits what it is
+ * about. Whatever depends on the edit (the signed Proof, its Grant id, the DID document's text) is derived from it,
+ * unless the vector overrides that too.
  */
 import {
   type EvaluateInput,
@@ -19,10 +19,10 @@ export type Members = Record<string, unknown>;
 
 export interface TokenDraft {
   key: TestKey;
-  /** Replace members of the honest header or payload; `undefined` removes one. */
+  /** Members that replace those of the honest header or payload; `undefined` removes one. */
   header: Members;
   payload: Members;
-  /** Change the JSON texts before they are encoded, or the token after it is signed. */
+  /** Changes the JSON text before it is encoded, or the token after it is signed. */
   editHeader: (json: string) => string;
   editPayload: (json: string) => string | Uint8Array;
   editToken: (token: string) => string;
@@ -49,10 +49,10 @@ export interface Scene {
   resolvedAt: string;
   allocation: Members;
   status: Members;
-  /** Undefined: nothing is said about balances, as no case without a budget needs it. */
+  /** Undefined: the input has no balances, because a case without a budget needs none. */
   balances: Members | undefined;
   spent: boolean;
-  /** Answers other than what was found. */
+  /** Answers that replace what was found. */
   answers: Partial<Record<FactName, 'absent' | 'unavailable'>>;
 }
 
@@ -154,7 +154,7 @@ export const honestScene = (): Scene => ({
   answers: {},
 });
 
-/** The way through JSON drops every member that is undefined, at any depth. */
+/** The conversion to JSON and back drops every undefined member, at any depth. */
 const canonical = (members: Members): string => jcs(JSON.parse(JSON.stringify(members)) as JsonObject);
 
 const part = (data: string | Uint8Array): string =>
@@ -203,13 +203,16 @@ export const proofToken = ({ proof, grant, rp, now, action }: Scene): string => 
   );
 };
 
-/** The Receipt id is a function of the vector's id and its instant. */
+/** The Receipt id is derived from the vector's id and its instant. */
 export const receiptIdOf = (id: string, now: string): string => {
   const digest = Buffer.from(portableCrypto.sha256Hex(`receipt of vector ${id}`), 'hex');
   return `drc_${encodeUlid(Date.parse(now), digest.subarray(0, 10))}`;
 };
 
-/** The evaluation's input. Facts are as drafted, so a vector may hold what the types of `EvaluateInput` forbid. */
+/**
+ * The evaluation's input. Facts are taken from the scene unchecked, so a vector may contain what the types of
+ * `EvaluateInput` forbid.
+ */
 export const inputOf = (id: string, scene: Scene): EvaluateInput => {
   const { answers } = scene;
   const found = {

@@ -9,7 +9,7 @@ export const compileSchema = (name: string): ValidateFunction =>
 
 const idOf = (name: string): string => `https://svc.example/vectors/schema/${name}.schema.json`;
 
-/** The body of a Receipt, as the schema of the evaluate vectors describes it. */
+/** The schema of a Receipt's body, as defined in the schema of the evaluate vectors. */
 export const compileBodySchema = (): ValidateFunction => {
   compileSchema('evaluate');
   return ajv.compile({ $ref: `${idOf('evaluate')}#/$defs/body` });

@@ -1,6 +1,6 @@
 /**
- * vectors/status-list.json: status entries, encoded lists and two signed lists (protocol §9). Compressors differ, so
- * an encoder is judged by decoding what it writes; only decoding has bytes to compare.
+ * vectors/status-list.json: status entries, encoded lists and two signed lists (protocol §9). Compressors differ, so an
+ * encoder is tested by decoding its output; bytes are compared only for decoding.
  */
 import { decodeBase64url, encodeBase64url } from '@svc/protocol';
 import {
@@ -42,7 +42,7 @@ const CONTENTS: readonly (readonly [description: string, content: Content])[] = 
   ['a longer list', { entries: 262144, set: [131072, 262143] }],
 ];
 
-/** The empty list in the text of Bitstring Status List 1.0. */
+/** The encoding of an empty list given in Bitstring Status List 1.0. */
 const SPECIFICATION_EXAMPLE = 'uH4sIAAAAAAAAA-3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAIC3AYbSVKsAQAAA';
 
 const decodeCases = () => {

@@ -1,4 +1,4 @@
-/** The signed status lists that the vectors refer to: as current, and with the Grant's bit set. */
+/** The signed status lists to which the vectors refer: the current one, and one with the Grant's bit set. */
 import { encodeBase64url, encodeUtf8, type JsonObject, jcs, portableCrypto, sha256Of } from '@svc/protocol';
 import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
 import { KEYS, SERVICE_DID, STATUS_KID } from './test-keys.ts';
@@ -8,7 +8,7 @@ export interface SignedStatusList {
   readonly validFrom: string;
   readonly revoked: readonly number[];
   readonly jws: string;
-  /** Over the bytes of the compact JWS. */
+  /** SHA-256 of the bytes of the compact JWS. */
   readonly hash: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The published test keys behind the vectors. Every seed is the SHA-256 of a public label, so anyone can sign with
- * them: they prove that bytes are reproduced, and must never be trusted by anything that is not a test.
+ * The published test keys of the vectors. Every seed is the SHA-256 of a public label, so anyone can sign with them: a
+ * signature shows only that bytes can be reproduced. Only tests may trust these keys.
  */
 import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { encodeMultikey, formatDidKey, type Signer } from '@svc/protocol';
@@ -61,7 +61,7 @@ const multikeyMethod = (kid: string, key: TestKey) => ({
   publicKeyMultibase: key.multikey,
 });
 
-/** keys.json: the test keys, and the service's DID document that Receipts and status lists are checked against. */
+/** keys.json: the test keys, and the service's DID document with which Receipts and status lists are verified. */
 export const keysFile = () => ({
   notice: 'TEST KEYS. The seeds are public. Never trust a signature of one of these keys.',
   seed_rule: `seed = SHA-256(UTF-8("${SEED_LABEL_PREFIX}" + label))`,

@@ -1,4 +1,4 @@
-/** Published test vectors of others, as files: vectors/third-party/README.md says where each comes from. */
+/** Test vectors published by others, as files; vectors/third-party/README.md names the source of each. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const fileAt = (path: string): URL =>

@@ -1,4 +1,4 @@
-/** One case of vectors/evaluate as its author states it; the generator refuses it when the engine disagrees. */
+/** One case of vectors/evaluate as its author states it; the generator refuses it if the engine disagrees. */
 import type { CheckId, CheckOutcome, ReasonCode } from '@svc/protocol';
 import type { Scene } from './scene.ts';
 
@@ -8,7 +8,7 @@ export interface VectorCase {
   readonly id: string;
   /** Why the case exists. */
   readonly description: string;
-  /** The outcomes that it is about. */
+  /** The outcomes that the case is about. */
   readonly covers: Covers;
   /** Null: ALLOW. */
   readonly reason: ReasonCode | null;

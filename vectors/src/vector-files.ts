@@ -1,4 +1,4 @@
-/** vectors/ on disk: reading it, and telling how it differs from what the source gives. */
+/** Reads vectors/ from disk, and finds how it differs from what the source generates. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildVectorSet } from './vector-set.ts';
@@ -17,7 +17,7 @@ const jsonFilesIn = (folder: string): string[] =>
 
 const read = (path: string): string => readFileSync(`${VECTORS_DIR}${path}`, 'utf8');
 
-/** Every JSON file of the set by path, the manifest included. */
+/** Every JSON file of the set by path, including the manifest. */
 export const readVectorFiles = (): ReadonlyMap<string, string> =>
   new Map(
     [...jsonFilesIn(''), ...jsonFilesIn('evaluate/'), ...jsonFilesIn('schema/')].map((path) => [
@@ -26,11 +26,11 @@ export const readVectorFiles = (): ReadonlyMap<string, string> =>
     ]),
   );
 
-/** What the source gives for the schemas that are on disk. */
+/** What the source generates for the schemas that are on disk. */
 export const buildExpectedFiles = (): Promise<ReadonlyMap<string, string>> =>
   buildVectorSet(new Map(jsonFilesIn('schema/').map((path) => [path, read(path)])));
 
-/** Paths that are missing, changed or left over, each with which of the three; empty when all is as generated. */
+/** Paths that are missing, changed or left over, each with which of the three; empty if all files are as generated. */
 export const findDifferences = (
   expected: ReadonlyMap<string, string>,
   actual: ReadonlyMap<string, string>,

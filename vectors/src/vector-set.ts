@@ -1,5 +1,5 @@
 /**
- * The whole of vectors/ but its README and its schemas, as texts by path. A pure function of the source: no clock, no
+ * All of vectors/ except its README and its schemas, as texts by path. A pure function of the source: no clock, no
  * randomness, keys derived from labels.
  */
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ import { merkleFile } from './merkle-cases.ts';
 import { statusListFile } from './status-list-cases.ts';
 import { keysFile } from './test-keys.ts';
 
-/** Raised with every change of the set: see vectors/README.md. */
+/** Increased with every change of the set: see vectors/README.md. */
 const CONFORMANCE_VERSION = '2.2.0';
 
 const MANIFEST = 'manifest.json';
@@ -22,7 +22,7 @@ export const SET_HASH_RULE =
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 const sha256Hex = (data: string): string => createHash('sha256').update(data).digest('hex');
 
-/** `schemas`: the hand-written files of vectors/schema by path; they belong to the set that the manifest pins. */
+/** `schemas`: the hand-written files of vectors/schema, by path; they are part of the set that the manifest pins. */
 export const buildVectorSet = async (
   schemas: ReadonlyMap<string, string>,
 ): Promise<ReadonlyMap<string, string>> => {

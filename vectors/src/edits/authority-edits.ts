@@ -1,4 +1,4 @@
-/** Edits of the Action and of the Capability that is to allow it. */
+/** Edits of the Action and of the Capability that should allow it. */
 import { API_CALL, type Members, type Scene } from '../scene.ts';
 import type { Covers } from '../vector-case.ts';
 

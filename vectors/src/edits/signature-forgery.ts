@@ -1,5 +1,5 @@
 /**
- * Signatures by the published test keys that the bare equation [S]B = R + [k]A takes and strict Ed25519 does not
+ * Signatures by the published test keys that satisfy the bare equation [S]B = R + [k]A but that strict Ed25519 refuses
  * (protocol §1): with an R of small order, and by a key with a torsion component.
  */
 import { createHash } from 'node:crypto';
@@ -26,7 +26,7 @@ const bytesOf = (n: bigint): Uint8Array =>
 
 type Point = readonly [x: bigint, y: bigint];
 
-/** RFC 8032 §5.1.3, for encodings of points. */
+/** Decodes a point (RFC 8032 §5.1.3). */
 const decode = (bytes: Uint8Array): Point => {
   const whole = integerOf(bytes);
   const y = whole & (2n ** 255n - 1n);
@@ -46,7 +46,7 @@ const ORDER_8 = decode(
   new Uint8Array(Buffer.from('26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', 'hex')),
 );
 
-/** RFC 8032 §5.1.5: the scalar behind a seed. */
+/** The scalar of a seed (RFC 8032 §5.1.5). */
 const scalarOf = ({ seed }: TestKey): bigint => {
   const bytes = createHash('sha512').update(seed).digest().subarray(0, 32);
   return (integerOf(bytes) & (2n ** 255n - 8n)) | (2n ** 254n);
@@ -62,7 +62,7 @@ const resign = (draft: TokenDraft, sign: (text: string) => Uint8Array): void => 
   };
 };
 
-/** R = the neutral element, in its canonical spelling or another: then S = k·a satisfies the equation. */
+/** R is the neutral element, in its canonical or another encoding: then S = k·a satisfies the equation. */
 export const NEUTRAL_R = new Uint8Array(Buffer.from(`01${'00'.repeat(31)}`, 'hex'));
 export const NEUTRAL_R_NOT_CANONICAL = new Uint8Array(Buffer.from(`ee${'ff'.repeat(30)}7f`, 'hex'));
 
@@ -72,10 +72,10 @@ export const signWithR = (draft: TokenDraft, r: Uint8Array): void =>
     return Uint8Array.of(...r, ...bytesOf(s));
   });
 
-/** The key plus a point of order 8: of order 8L. */
+/** The key plus a point of order 8: a point of order 8L. */
 export const withTorsion = ({ publicKey }: TestKey): Uint8Array => encode(add(decode(publicKey), ORDER_8));
 
-/** Signs for that key: whenever k is a multiple of 8, the torsion component drops out of the equation. */
+/** Signs for that key: if k is a multiple of 8, the torsion component drops out of the equation. */
 export const signWithTorsion = (draft: TokenDraft): void => {
   const publicKey = withTorsion(draft.key);
   resign(draft, (text) => {

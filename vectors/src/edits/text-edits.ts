@@ -1,7 +1,7 @@
-/** Edits of the text of a Grant or a Proof, as it is written before it is encoded (protocol §1). */
+/** Edits of the text of a Grant or a Proof before it is encoded (protocol §1). */
 import type { Scene, TokenDraft } from '../scene.ts';
 
-/** Bytes that are not UTF-8, each of which some decoder turns into text. */
+/** Bytes that are not UTF-8 but that some decoder turns into text. */
 export const NOT_UTF8 = [
   ['byte-ff', 'a byte that UTF-8 never has', 'ff'],
   ['surrogate', 'half a surrogate pair in three bytes', 'eda080'],
@@ -9,7 +9,7 @@ export const NOT_UTF8 = [
   ['cut-short', 'the first two bytes of three', 'e282'],
 ] as const;
 
-/** Puts bytes at the place of a text that stands once in the payload, so that the rest of it is right. */
+/** Replaces a text that occurs once in the payload by bytes, so that the rest of the payload is right. */
 export const bytesInstead =
   (text: string, hex: string) =>
   (json: string): Uint8Array => {

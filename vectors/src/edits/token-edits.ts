@@ -1,9 +1,9 @@
-/** Edits of tokens that more than one group of vectors makes. */
+/** Edits of tokens that more than one group of vectors uses. */
 import { grantToken, proofToken, purchaseCapability, type Scene, type TokenDraft } from '../scene.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** A signature of 64 bytes leaves 4 unused bits in its last character; sets one of them. */
+/** Sets one of the 4 unused bits in the last character of a 64-byte signature. */
 export const nonCanonicalTail = (token: string): string =>
   token.slice(0, -1) + ALPHABET.charAt(ALPHABET.indexOf(token.slice(-1)) | 1);
 
@@ -26,7 +26,7 @@ export const padTo = (scene: Scene, chars: number): void => {
 /** Fills the purchase's resource, and then the htu, until the Proof has exactly `chars` characters. */
 export const padProofTo = (scene: Scene, chars: number): void => {
   const fill = (length: number) => {
-    // Three bytes a character, so that the 2,048 characters of a resource suffice.
+    // Characters of three bytes, so that the 2,048 characters of a resource suffice.
     const wide = Math.min(Math.floor(length / 3), 1900);
     scene.action.resource = `order/${'\u4e00'.repeat(wide)}`;
     scene.proof.payload.htu = `https://shop.example/${'h'.repeat(length - wide * 3)}`;
@@ -35,7 +35,7 @@ export const padProofTo = (scene: Scene, chars: number): void => {
   reach(scene.proof, chars, fill);
 };
 
-/** No base64url text has a length of 1 modulo 4, so spaces behind the header help to reach every size. */
+/** No base64url text has a length of 1 modulo 4, so spaces after the header help to reach every size. */
 const reach = (draft: TokenDraft, chars: number, fill: (length: number) => number): void => {
   for (let spaces = 0; spaces < 3; spaces++) {
     draft.editHeader = (json) => json + ' '.repeat(spaces);

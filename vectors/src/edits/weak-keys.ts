@@ -1,7 +1,7 @@
 /**
- * Ed25519 keys under which one constant signature (R = B, S = 1) satisfies [S]B = R + [k]A: always when A is the
- * identity, and for the other orders whenever k is a multiple of the order, which a forger reaches by trying values of
- * a member that nothing looks at.
+ * Ed25519 keys under which one constant signature (R = B, S = 1) satisfies [S]B = R + [k]A. If A is the identity, it
+ * always does; for the other orders it does if k is a multiple of the order. A forger reaches that by trying values of
+ * a member that no check reads.
  */
 import { createHash } from 'node:crypto';
 import { encodeBase64url, encodeUtf8 } from '@svc/protocol';
@@ -19,7 +19,7 @@ const weak = (id: string, description: string, hex: string): WeakKey => ({
   publicKey: new Uint8Array(Buffer.from(hex, 'hex')),
 });
 
-/** One key of each order and one that is not canonically encoded. The first is the identity. */
+/** One key of each order, and one with a non-canonical encoding. The first is the identity. */
 export const WEAK_KEYS: readonly WeakKey[] = [
   weak('order-1', 'a key of order 1', `01${'00'.repeat(31)}`),
   weak('order-2', 'a key of order 2', `ec${'ff'.repeat(30)}7f`),
@@ -28,7 +28,7 @@ export const WEAK_KEYS: readonly WeakKey[] = [
   weak('not-canonical', 'the identity encoded as y = p + 1', `ee${'ff'.repeat(30)}7f`),
 ];
 
-/** The rest of the encodings that decode to a point whose order divides 8, for tests. */
+/** The other encodings that decode to a point whose order divides 8, for tests. */
 export const MORE_WEAK_KEYS: readonly WeakKey[] = [
   weak('order-4-sign', 'order 4, sign bit set', `${'00'.repeat(31)}80`),
   weak(
@@ -73,12 +73,12 @@ const challenge = (publicKey: Uint8Array, message: Uint8Array): bigint => {
 const isForgeable = (publicKey: Uint8Array, signingInput: string): boolean =>
   challenge(publicKey, encodeUtf8(signingInput)) % 8n === 0n;
 
-/** Makes the draft carry the constant signature, over a payload for which it satisfies the equation. */
+/** Gives the draft the constant signature, over a payload for which it satisfies the equation. */
 export const withForgedSignature = (draft: TokenDraft, publicKey: Uint8Array): void => {
   draft.editToken = (token) => {
     const [header = '', payload = ''] = token.split('.');
     const json = Buffer.from(payload, 'base64url').toString();
-    // White space in front of the object says nothing and can be had in any length.
+    // White space before the object has no meaning and may have any length.
     for (let spaces = 0; spaces < 1000; spaces++) {
       const signingInput = `${header}.${encodeBase64url(encodeUtf8(' '.repeat(spaces) + json))}`;
       if (isForgeable(publicKey, signingInput)) return `${signingInput}.${encodeBase64url(FORGED_SIGNATURE)}`;

@@ -1,4 +1,4 @@
-/** Cheap changes to tokens and JSON, at every level at which a forger or a broken client can make them. */
+/** Small changes to tokens and JSON, at every level at which a forger or a faulty client can make them. */
 import { decodeBase64url, encodeBase64url, encodeUtf8, type JsonValue } from '@svc/protocol';
 import { anyJson, nested, ODD_NUMBER_TEXTS, ODD_STRINGS } from './odd-values.ts';
 import type { Random } from './random.ts';
@@ -24,7 +24,7 @@ export const mutateCharacters = (token: string, random: Random): string => {
   }
 };
 
-/** Parts of the token exchanged, repeated, dropped, emptied or taken from another token. */
+/** Exchanges, repeats, drops or empties parts of the token, or takes them from another token. */
 export const mutateParts = (token: string, other: string, random: Random): string => {
   const parts = token.split('.');
   const otherParts = other.split('.');
@@ -53,7 +53,7 @@ export const mutateParts = (token: string, other: string, random: Random): strin
   }
 };
 
-/** Bytes of one decoded part changed; the encoding stays canonical. */
+/** Changes bytes of one decoded part; the encoding stays canonical. */
 export const mutateBytes = (token: string, random: Random): string => {
   const parts = token.split('.');
   const at = random.below(3);
@@ -79,7 +79,7 @@ const define = (container: Container, name: string, value: JsonValue): void => {
   Object.defineProperty(container, name, { value, enumerable: true, configurable: true, writable: true });
 };
 
-/** Members and items replaced, removed, added, renamed or exchanged, anywhere in a copy of `value`. */
+/** Replaces, removes, adds, renames or exchanges members and items, anywhere in a copy of `value`. */
 export const mutateJson = (value: JsonValue, random: Random): JsonValue => {
   const copy = JSON.parse(JSON.stringify(value)) as JsonValue;
   const containers = containersOf(copy);
@@ -110,7 +110,10 @@ export const mutateJson = (value: JsonValue, random: Random): JsonValue => {
   return copy;
 };
 
-/** The text of JSON changed where a value cannot be: duplicates, number forms, raw surrogates, nesting, white space. */
+/**
+ * Changes a JSON text in ways in which a value cannot be changed: duplicates, number forms, raw surrogates, nesting,
+ * white space.
+ */
 export const mutateJsonText = (json: string, random: Random): string => {
   const members = [...json.matchAll(/"(\w+)":/g)];
   const member = random.pick(members);
@@ -137,7 +140,7 @@ export const mutateJsonText = (json: string, random: Random): string => {
   }
 };
 
-/** The token with the JSON text of its header (0) or payload (1) edited, under the signature it had. */
+/** The token with the JSON text of its header (0) or payload (1) edited and its signature unchanged. */
 export const editPart = (token: string, part: 0 | 1, edit: (json: string) => string): string => {
   const parts = token.split('.');
   const json = new TextDecoder().decode(decodeBase64url(parts[part] ?? '') ?? new Uint8Array());

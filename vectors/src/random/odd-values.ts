@@ -1,4 +1,4 @@
-/** Values that parsers, canonical forms, hashes and databases stumble over. */
+/** Values that parsers, canonical forms, hashes and databases often handle wrongly. */
 import type { JsonValue } from '@svc/protocol';
 import type { Random } from './random.ts';
 

@@ -33,7 +33,7 @@ const PERIODS = ['hour', 'day', 'week', 'month'] as const;
 const list = <T>(random: Random, most: number, make: () => T): T[] =>
   Array.from({ length: 1 + random.below(most) }, make);
 
-/** A pattern that is nearly the text: pieces replaced by wildcards, characters changed. */
+/** A pattern that resembles the text: pieces are replaced by wildcards, and characters changed. */
 const patternFor = (text: string, random: Random): string => {
   const characters = [...text];
   for (let changes = random.below(4); changes > 0; changes--) {

@@ -1,6 +1,6 @@
 /**
- * Random evaluations near the edge between ALLOW and DENY. Each starts as the honest scene of the vectors and takes a
- * few edits: random ones of authority, URLs, times, facts and tokens, and those of the vectors themselves, in
+ * Random evaluations near the boundary between ALLOW and DENY. Each starts as the honest scene of the vectors and gets
+ * a few edits: random ones of authority, URLs, times, facts and tokens, and those of the vectors themselves, in
  * combinations that no vector has.
  */
 
@@ -22,21 +22,24 @@ const OTHER_GRANT_ID = 'urn:svc:grant:01M7VZGA1GB9D5MPJTB9D5MPJV';
 const KEY_STATES = ['active', 'retired', 'compromised'] as const;
 const MILLISECONDS = [-1, 0, 1, 999, 1000, 5000, 5001, 30_000, 30_001, 60_000, 3_600_000, 3_600_001] as const;
 
-/** Those that pad a token to a length measure it, and find no end where another edit has fixed it. */
+/**
+ * Without the edits that pad a token to a length: they measure the token, and never end if another edit has fixed its
+ * length.
+ */
 const COMPOSABLE = CASES.filter(({ id }) => !/(?:characters|too-long)$/.test(id));
 
-/** One edit of a vector's author. Some cannot follow on another, which they tell by throwing. */
+/** Applies the edit of one vector. Some edits cannot follow on another one and then throw. */
 const asInVector: Edit = (scene, random) => {
   try {
     random.pick(COMPOSABLE).edit(scene);
   } catch {
-    // The scene stays as far as the edit got.
+    // The scene keeps the changes made before the error.
   }
 };
 
 const shifted = (instant: string, ms: number): string => new Date(Date.parse(instant) + ms).toISOString();
 
-/** What the tokens say, when, to whom, and what the service knows: all well formed. */
+/** Well-formed changes of what the tokens say, of times and audiences, and of what the service knows. */
 const MEANINGS: readonly Edit[] = [
   (scene, random) => {
     const { resource } = scene.action;
@@ -102,7 +105,7 @@ const MEANINGS: readonly Edit[] = [
   },
 ];
 
-/** Texts that are not what they should be. */
+/** Changes that make texts malformed. */
 const FORMS: readonly Edit[] = [
   (scene, random) => {
     scene.presentedAction = mutateJson(JSON.parse(JSON.stringify(scene.action)), random);
@@ -134,7 +137,7 @@ const FORMS: readonly Edit[] = [
   },
 ];
 
-/** Mostly an authority of its own, now and then an edit of each other kind. */
+/** Usually sets a random authority, and sometimes applies edits of the other kinds. */
 const edit = (scene: Scene, random: Random): void => {
   if (random.below(4) > 0) random.pick([randomPurchaseAuthority, randomApiAuthority])(scene, random);
   for (let edits = random.below(3); edits > 0; edits--) random.pick(MEANINGS)(scene, random);
@@ -142,14 +145,14 @@ const edit = (scene: Scene, random: Random): void => {
   if (random.below(4) === 0) random.pick(FORMS)(scene, random);
 };
 
-/** The next input. Null where the edits left nothing that can be signed. */
+/** The next input. Null if the edits left nothing that can be signed. */
 export const randomInput = (random: Random): unknown => {
   const scene = honestScene();
   edit(scene, random);
   if (scene.rp.profile === 'svc-base-v2' && scene.balances === undefined)
     scene.balances = { grant_id: scene.grant.payload.id ?? GRANT_ID, version: 0, capabilities: [] };
   try {
-    // As it goes over the wire: what JSON cannot say is gone.
+    // As sent over the wire, without what JSON cannot express.
     return JSON.parse(JSON.stringify(inputOf('random', scene)));
   } catch {
     return null;

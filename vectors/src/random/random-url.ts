@@ -1,4 +1,4 @@
-/** Other spellings of a URL: many are the same request by normalizeHtu, some another, some refused. */
+/** Other spellings of a URL: for normalizeHtu many are the same request, some are another one, and some are refused. */
 import type { Random } from './random.ts';
 
 type Spelling = (url: string, random: Random) => string;
@@ -67,7 +67,7 @@ const SPELLINGS: readonly Spelling[] = [
   },
 ];
 
-/** Up to three changes of spelling, one after the other. */
+/** Makes up to three changes of spelling, one after another. */
 export const respell = (url: string, random: Random): string => {
   let spelled = url;
   for (let changes = random.below(4); changes > 0; changes--)

@@ -1,4 +1,4 @@
-/** Reproducible randomness: mulberry32 by Tommy Ettinger (public domain). One seed, one sequence of cases. */
+/** Reproducible random numbers: mulberry32 by Tommy Ettinger (public domain). One seed gives one sequence of cases. */
 export class Random {
   #state: number;
 

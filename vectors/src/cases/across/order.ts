@@ -1,6 +1,6 @@
 /**
- * The reason of a DENY is that of the first check that is false (protocol §7). Each case here has several that are: enough
- * of them that no other order of the checks gives all of these reasons.
+ * The first check that is false gives the reason of a DENY (protocol §7). In each case here several checks are false.
+ * There are enough cases that no other order of the checks gives all of these reasons.
  */
 import type { CheckId, ReasonCode } from '@svc/protocol';
 import { apiCapability, type Members, NOW, purchaseCapability, type Scene } from '../../scene.ts';
@@ -20,7 +20,7 @@ const capability = (one: Members) => (s: Scene) => {
   s.grant.subject.capabilities = [one];
 };
 
-/** What makes each check false, and leaves the others to themselves. */
+/** For each check, an edit that makes it false and does not affect the others. */
 const SPOIL = {
   P1: [
     'GRANT_MALFORMED',
@@ -117,7 +117,7 @@ type Spoiled = keyof typeof SPOIL;
 
 const AUTHORITY = ['P16', 'P17', 'P18', 'P19', 'P20'] as const;
 
-/** The first check that is false, and more that are. What a check requires cannot be false beside it. */
+/** The first check that is false, and others that are. A check and one that it requires cannot both be false. */
 const TOGETHER: readonly (readonly [first: Spoiled, ...more: Spoiled[]])[] = [
   ...(['P1', 'T1', 'T3', 'P2', 'P3'] as const).flatMap(
     (first) =>

@@ -1,4 +1,4 @@
-/** The two plain ALLOWs, and the three ways in which everything behind a refused token is skipped. */
+/** The two plain ALLOWs, and the three ways in which all checks after a refused token are skipped. */
 import { CHECK_IDS, type CheckOutcome } from '@svc/protocol';
 import { API_CALL, apiCapability } from '../../scene.ts';
 import { allow, type Covers, deny, type VectorCase } from '../../vector-case.ts';

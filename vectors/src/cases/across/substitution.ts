@@ -1,4 +1,4 @@
-/** Each kind of token in the place of another: `typ` and shape both pin the kind (protocol §1). */
+/** Each kind of token in the place of another: both `typ` and shape determine the kind (protocol §1). */
 import { jcs } from '@svc/protocol';
 import { grantToken, honestScene, proofToken, type Scene, type TokenDraft } from '../../scene.ts';
 import { STATUS_LISTS } from '../../status-lists.ts';
@@ -12,7 +12,7 @@ const checkpointLike = {
   root: 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
 };
 
-/** Signs `payload` as the service does, in whichever slot. */
+/** Signs `payload` as the service does, for the place of a Grant or a Proof. */
 const signedByService = (draft: TokenDraft, typ: string, kid: string, payload: object): void => {
   draft.key = kid === RECEIPT_KID ? KEYS.receipt : KEYS.status;
   draft.header = { typ, kid };

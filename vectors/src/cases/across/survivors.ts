@@ -1,4 +1,4 @@
-/** P16 to P20 narrow the Capabilities one after another; the first that is left is the authority (protocol §7). */
+/** P16 to P20 narrow the Capabilities one after another; the first one left is the authority (protocol §7). */
 
 import { call, NOT_20, purchase } from '../../edits/authority-edits.ts';
 import { apiCapability, purchaseCapability } from '../../scene.ts';

@@ -1,4 +1,4 @@
-/** What happens when a fact cannot be had (protocol §7). Unavailable is never true and never false. */
+/** What happens when a fact is not available (protocol §7): the check is then neither true nor false. */
 import { deny, type VectorCase } from '../../vector-case.ts';
 
 const UNAVAILABLE: readonly VectorCase[] = [

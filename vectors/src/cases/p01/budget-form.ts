@@ -1,4 +1,4 @@
-/** P1: the form of budgets, which only a profile that knows them judges (protocol §11). */
+/** P1: the form of budgets, which is checked only under a profile that has them (protocol §11). */
 import { underV2 } from '../../balances.ts';
 import { apiCapability, type Members, purchaseCapability } from '../../scene.ts';
 import { type Covers, deny, type VectorCase } from '../../vector-case.ts';

@@ -1,4 +1,4 @@
-/** P1: rules at the edge of a form that an engine can miss without any other case noticing (protocol §1, §2). */
+/** P1: edge cases of the form that no other case would detect if an engine gets them wrong (protocol §1, §2). */
 
 import { payload, payloadText, type Row, refusal, status, subject } from '../../edits/grant-edits.ts';
 import { RP_DID } from '../../test-keys.ts';

@@ -1,4 +1,7 @@
-/** P1: what this profile does not know, which reason wins, and what is well formed to its bounds (protocol §1, §2). */
+/**
+ * P1: what this profile does not support, which reason takes precedence, and well-formed values up to the limits
+ * (protocol §1, §2).
+ */
 import { encodeBase64url } from '@svc/protocol';
 import {
   capabilities,

@@ -1,6 +1,6 @@
 /**
- * P1: what the cases about one rule at a time do not notice: arrays of one text, bounds missed by one, days
- * that do not exist.
+ * P1: faults that the cases about single rules do not detect: an array of one text instead of the text, limits off by
+ * one, days that do not exist.
  */
 import { underV2 } from '../../balances.ts';
 import {
@@ -63,7 +63,7 @@ const atIndex = (index: string) => (s: Scene) => {
   s.allocation.status_list_index = index;
 };
 
-/** In form, but never allocated. */
+/** A well-formed status entry that was never allocated. */
 const inForm = (id: string, description: string, url: string, index: string): VectorCase =>
   deny('AUTHORITY_REVOKED', `p01-status-${id}`, description, { P1: true, P6: false }, (s) => {
     s.grant.status = statusEntry(url, index);

@@ -1,10 +1,10 @@
-/** P1: texts that two readers of JSON would see different values in (protocol §1). */
+/** P1: texts in which two readers of JSON would see different values (protocol §1). */
 
 import { payloadText, type Row, refusal, resources } from '../../edits/grant-edits.ts';
 import { bytesInstead, edited, NOT_UTF8 } from '../../edits/text-edits.ts';
 import { allow, type VectorCase } from '../../vector-case.ts';
 
-/** In a constraint that would otherwise only be unknown. */
+/** Placed in a constraint, which would otherwise only be unknown. */
 const NOT_JSON = [
   ['comma-at-end-of-array', 'nothing stands behind the last comma', '[1,]'],
   ['comma-at-end-of-object', 'nothing stands behind the last comma', '{"a":1,}'],

@@ -1,4 +1,4 @@
-/** P2: DID documents in forms that leave no usable key (protocol §7). */
+/** P2: forms of DID documents without a usable key (protocol §7). */
 import { encodeBase64url, formatDidKey } from '@svc/protocol';
 import { type Members, verificationMethod } from '../../scene.ts';
 import { KEYS, PRINCIPAL_KID } from '../../test-keys.ts';

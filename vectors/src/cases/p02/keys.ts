@@ -1,4 +1,4 @@
-/** P2: which keys of the document count, and when a retired one still does (protocol §7). */
+/** P2: which keys of the document are usable, and until when a retired one is (protocol §7). */
 import { encodeBase64url, formatDidKey } from '@svc/protocol';
 import { WEAK_KEYS, withForgedSignature } from '../../edits/weak-keys.ts';
 import { ALLOCATED_AT, verificationMethod } from '../../scene.ts';
@@ -19,7 +19,7 @@ const method = (more: Record<string, unknown>) =>
 
 const X = encodeBase64url(KEYS.principal.publicKey);
 
-/** The same key, without the two bytes in front that a Multikey has. */
+/** The same key, without the two-byte prefix of a Multikey. */
 const BASE58 = 'EUG9C2isZXVSB5e9hikh6ZoGcyTaXvrxtEbJL8hUtXLd';
 
 const key2018 = (publicKeyBase58: string) => ({

@@ -1,4 +1,4 @@
-/** P2: keys that satisfy the bare equation and are still refused (protocol §1). */
+/** P2: keys that satisfy the bare equation but are refused (protocol §1). */
 import { formatDidKey } from '@svc/protocol';
 import { signWithTorsion, withTorsion } from '../../edits/signature-forgery.ts';
 import { MORE_WEAK_KEYS, withForgedSignature } from '../../edits/weak-keys.ts';

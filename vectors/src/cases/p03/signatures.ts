@@ -8,7 +8,7 @@ const editSignature = (token: string, edit: (signature: Uint8Array) => Uint8Arra
   return token.slice(0, at) + encodeBase64url(edit(decodeBase64url(token.slice(at)) ?? new Uint8Array()));
 };
 
-/** S + L: the same equation, another signature. RFC 8032 demands S < L. */
+/** S + L satisfies the same equation but is another signature. RFC 8032 requires S < L. */
 const addGroupOrder = (signature: Uint8Array): Uint8Array => {
   const order = Buffer.from('edd3f55c1a631258d69cf7a2def9de14', 'hex');
   const result = Uint8Array.from(signature);

@@ -1,4 +1,4 @@
-/** P3: signatures that satisfy the bare equation and are still refused (protocol §1). */
+/** P3: signatures that satisfy the bare equation but are refused (protocol §1). */
 
 import { NEUTRAL_R, NEUTRAL_R_NOT_CANONICAL, signWithR } from '../../edits/signature-forgery.ts';
 import { deny, type VectorCase } from '../../vector-case.ts';

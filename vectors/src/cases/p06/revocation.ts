@@ -1,4 +1,4 @@
-/** P6: the Grant as allocated, and its bit in the status list (protocol §7, §9). */
+/** P6: the Grant compared with its allocation, and its bit in the status list (protocol §7, §9). */
 import { portableCrypto, sha256Of } from '@svc/protocol';
 import { grantToken, purchaseCapability, type Scene, STATUS_INDEX, statusEntry } from '../../scene.ts';
 import { STATUS_LISTS } from '../../status-lists.ts';

@@ -1,4 +1,4 @@
-/** P7: for this relying party (protocol §2). */
+/** P7: the audience of the Grant (protocol §2). */
 import { RP_DID } from '../../test-keys.ts';
 import { allow, deny, type VectorCase } from '../../vector-case.ts';
 

@@ -1,4 +1,7 @@
-/** P8: what the cases about one rule at a time do not notice: arrays of one text, bounds missed by one. */
+/**
+ * P8: faults that the cases about single rules do not detect: an array of one text instead of the text, limits off by
+ * one.
+ */
 import { GRANT_ID, PURCHASE, type Scene } from '../../scene.ts';
 import { RP_DID } from '../../test-keys.ts';
 import { deny, type VectorCase } from '../../vector-case.ts';
@@ -7,7 +10,7 @@ const proofPayload = (members: Record<string, unknown>) => (s: Scene) => {
   Object.assign(s.proof.payload, members);
 };
 
-/** One letter, and as many as there may be. */
+/** The longest method that is allowed: one letter, repeated. */
 const LONGEST_METHOD = 'M'.repeat(32);
 
 export const cases: readonly VectorCase[] = (

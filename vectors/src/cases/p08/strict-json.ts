@@ -1,4 +1,4 @@
-/** P8: texts that two readers of JSON would see different values in (protocol §1). */
+/** P8: texts in which two readers of JSON would see different values (protocol §1). */
 
 import type { Row } from '../../edits/grant-edits.ts';
 import { bytesInstead, edited, NOT_UTF8 } from '../../edits/text-edits.ts';

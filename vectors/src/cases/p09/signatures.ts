@@ -9,7 +9,7 @@ const token = (edit: (text: string) => string) => (s: Scene) => {
   s.proof.editToken = edit;
 };
 
-/** An Agent whose did:key holds `publicKey`, in the Grant, the allocation and the Proof alike. */
+/** Sets an Agent whose did:key contains `publicKey`, in the Grant, the allocation and the Proof. */
 const weakAgent = (s: Scene, publicKey: Uint8Array): void => {
   const didKey = formatDidKey(publicKey);
   const key: TestKey = { ...KEYS.agent, publicKey, didKey, multikey: didKey.slice('did:key:'.length) };

@@ -1,4 +1,4 @@
-/** P10 to P12: the Proof is of this Agent, for this Grant and this relying party (protocol §7). */
+/** P10 to P12: the Proof was made by this Agent, for this Grant and for this relying party (protocol §7). */
 import { KEYS } from '../../test-keys.ts';
 import { deny, type VectorCase } from '../../vector-case.ts';
 

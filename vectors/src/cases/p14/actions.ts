@@ -1,4 +1,4 @@
-/** P14: the Proof is about this very Action (protocol §4, §7). */
+/** P14: the Proof is for exactly this Action (protocol §4, §7). */
 import { API_CALL, apiCapability, purchaseCapability, type Scene } from '../../scene.ts';
 import { allow, deny, type VectorCase } from '../../vector-case.ts';
 

@@ -4,7 +4,7 @@ import { allow, deny, type VectorCase } from '../../vector-case.ts';
 
 const LONG = 'x'.repeat(2049 - 'order/'.length);
 
-/** Presented by the relying party; the Proof is for an Action that is well formed. */
+/** The relying party presents these Actions; the Proof is for a well-formed Action. */
 const MALFORMED: readonly (readonly [id: string, description: string, action: Record<string, unknown>])[] = [
   ['no-type', 'type is required', { ...PURCHASE, type: undefined }],
   ['type-unknown', 'another type', { ...PURCHASE, type: 'data:read' }],

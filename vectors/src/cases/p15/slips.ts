@@ -1,10 +1,13 @@
-/** P15: what the cases about one rule at a time do not notice: arrays of one text, bounds missed by one. */
+/**
+ * P15: faults that the cases about single rules do not detect: an array of one text instead of the text, limits off by
+ * one.
+ */
 
 import { resources } from '../../edits/grant-edits.ts';
 import { API_CALL, apiCapability, PURCHASE, type Scene } from '../../scene.ts';
 import { allow, deny, type VectorCase } from '../../vector-case.ts';
 
-/** One letter, and as many as there may be. */
+/** The longest method that is allowed: one letter, repeated. */
 const LONGEST_METHOD = 'M'.repeat(32);
 
 const callBy = (method: string) => (s: Scene) => {

@@ -1,4 +1,4 @@
-/** P17: budget keys are known under svc-base-v2 and to no other profile (protocol §11). */
+/** P17: svc-base-v2 supports budget keys, and no other profile does (protocol §11). */
 import { underV2 } from '../../balances.ts';
 import { apiCapability, type Members, purchaseCapability, type Scene } from '../../scene.ts';
 import { allow, type Covers, deny, type VectorCase } from '../../vector-case.ts';

@@ -1,4 +1,4 @@
-/** P19 under svc-base-v2: which calendar window an instant lies in, and what was spent in it (protocol §11). */
+/** P19 under svc-base-v2: the calendar window that contains an instant, and what was spent in it (protocol §11). */
 import { DAY_MS } from '@svc/protocol';
 import { consumed, underV2 } from '../../balances.ts';
 import { purchaseCapability, type Scene } from '../../scene.ts';
@@ -9,7 +9,7 @@ const SPENT: Covers = { P18: true, P19: false, P20: 'skipped' };
 
 const seconds = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-/** The whole scene at another time; what it looks up is as fresh as before. */
+/** Moves the whole scene to another time; its facts keep their age. */
 const at = (s: Scene, now: string): void => {
   const ms = Date.parse(now);
   s.now = now;
@@ -19,7 +19,10 @@ const at = (s: Scene, now: string): void => {
   s.status.checked_at = new Date(ms - 10_000).toISOString();
 };
 
-/** 42,700 at `now`, under 100,000 a period of which `inPeriod` was spent in the window that began at `start`. */
+/**
+ * A purchase of 42,700 at `now`, with a limit of 100,000 per period, of which `inPeriod` was spent in the window that
+ * began at `start`.
+ */
 const spending =
   (period: string, now: string, start: string, inPeriod: number) =>
   (s: Scene): void => {
@@ -28,7 +31,7 @@ const spending =
     at(s, now);
   };
 
-/** A window that is used up: its last millisecond is denied, the first one after it is not. */
+/** A window whose limit is used up: its last millisecond is denied, the next one is not. */
 const edge = (
   id: string,
   period: string,

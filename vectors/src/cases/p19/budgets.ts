@@ -1,4 +1,4 @@
-/** P19 under svc-base-v2: totals, uses, and which Capability's budget serves (protocol §11). */
+/** P19 under svc-base-v2: totals, uses, and which Capability's budget is consumed (protocol §11). */
 import { consumed, neverConsumed, underV2 } from '../../balances.ts';
 import { API_CALL, apiCapability, type Members, purchaseCapability, type Scene } from '../../scene.ts';
 import { allow, type Covers, deny, type VectorCase } from '../../vector-case.ts';
@@ -26,7 +26,7 @@ const calling =
 const exceeds = (id: string, description: string, edit: Edit, covers: Covers = SPENT): VectorCase =>
   deny('AMOUNT_EXCEEDS_AUTHORITY', id, description, covers, edit);
 
-/** The amount, under `maxTotal` 100,000 with `total` spent. */
+/** A purchase of `amount`, under `maxTotal` 100,000 of which `spent` is spent. */
 const total = (amount: number, spent: number): Edit => {
   const capability = purchaseCapability({ maxTotal: 100_000 });
   return buying(amount, underV2([capability], consumed([capability, { total: spent }])));
@@ -84,7 +84,7 @@ const TOTALS: readonly VectorCase[] = [
   ),
 ];
 
-/** One use, under `maxUses` 3 with `uses` had. */
+/** One use, under `maxUses` 3 with `had` uses spent. */
 const uses = (had: number): Edit => {
   const capability = purchaseCapability({ maxUses: 3 });
   return underV2([capability], consumed([capability, { total: had * 100, uses: had }]));

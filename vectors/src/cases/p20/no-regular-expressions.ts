@@ -1,4 +1,4 @@
-/** P20: a pattern is no regular expression (protocol §6). */
+/** P20: a pattern is not a regular expression (protocol §6). */
 
 import { resources } from '../../edits/grant-edits.ts';
 import { API_CALL, apiCapability, type Scene } from '../../scene.ts';

@@ -67,7 +67,7 @@ const urlMisses = (id: string, description: string, pattern: string, resource: s
     call([apiCapability({}, { resources: [pattern] })], { resource }),
   );
 
-/** What one server reads as it stands, and another after decoding it once more: no wildcard passes it. */
+/** Paths that one server takes literally and another decodes once more: no wildcard matches them. */
 const TREACHEROUS: readonly (readonly [id: string, description: string, path: string])[] = [
   ['escaped-slash', 'an escaped slash', 'a%2Fb'],
   ['escaped-slash-lower-case', 'an escaped slash in lower case', 'a%2fb'],
