@@ -25,7 +25,7 @@ import { portableCrypto } from './crypto.ts';
 import { nativeCrypto, nativeCryptoBy, privateKeyOfSeed } from './native.ts';
 import { sha256Of } from './sha256.ts';
 
-/** An optional package: not every platform has a binary of it. */
+/** An optional package: some platforms have no binary of it. */
 const sodium = await import('sodium-native').then(
   (module) => module.default,
   () => null,
@@ -248,7 +248,7 @@ describe.each(ports)('$name', ({ port }) => {
 
 describe.each(natives)('portableCrypto and $name', ({ port }) => {
   const scalar = fc.bigInt({ min: 1n, max: L - 1n });
-  /** Few keys, so that remembered and new ones mix. */
+  /** Few keys, so that cached and new ones mix. */
   const key = fc.constantFrom(3n, 5n, 7n, L - 1n);
   const flip = (bytes: Uint8Array, bit: number): Uint8Array =>
     bytes.map((byte, i) => (i === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
@@ -264,7 +264,7 @@ describe.each(natives)('portableCrypto and $name', ({ port }) => {
         .bigInt(1n, 14n)
         .map((n) => (signed: Signed) => ({ ...signed, signature: addOrder(signed.signature, n) })),
     );
-    /** Of random input fifteen in 150 verify, at times none. */
+    /** Fixed honest input. Of 150 random inputs some fifteen verify, and sometimes none. */
     const HONEST = Array.from(
       { length: 12 },
       (_, i): [bigint, bigint, number, number, Uint8Array, (signed: Signed) => Signed] => [

@@ -24,7 +24,8 @@ describe('the form of a signature', () => {
   });
 
   it('has an R whose y is below p, with either sign', () => {
-    // p − 1 is of small order, p − 2 the greatest y that is not; what differs from p in one byte of each place is below it.
+    // p − 1 is of small order; p − 2 is the greatest y that is not. Each value that differs from p in one byte is below
+    // p.
     const below = [
       2n,
       255n,

@@ -234,7 +234,7 @@ describe('normalizeHtu', () => {
   });
 
   it('agrees with WHATWG URL where both say the same: no escapes, ordinary host and segments', () => {
-    // No segment such as `.a`: beside it some versions of `URL` mishandle a final `.`.
+    // No segment such as `.a`, because some versions of `URL` mishandle a final `.` after it.
     const segment = fc.constantFrom('', 'a', 'B1', '-_~', 'a.b', 'a.', '.', '..');
     const path = fc.array(segment, { maxLength: 6 }).map((segments) => segments.join('/'));
     fc.assert(

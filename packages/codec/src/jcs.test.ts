@@ -10,7 +10,7 @@ const refuses = (value: unknown): void => expect(() => jcs(value as JsonValue)).
 const nested = (depth: number): JsonValue =>
   depth === 0 ? 1 : depth % 2 === 0 ? [nested(depth - 1)] : { a: nested(depth - 1) };
 
-/** Members in reverse order, at every depth. */
+/** The value with its members in reverse order, at every depth. */
 const reversed = (value: JsonValue): JsonValue => {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(reversed);

@@ -21,7 +21,7 @@ it.each<[what: string, value: string | null, seconds: number | null]>([
 });
 
 it('is neither of seconds in a word, nor of more digits than anybody waits', () => {
-  // As dates they are none, or of a year that has passed.
+  // As dates they are invalid, or of a past year.
   for (const value of ['x30', '30 x', '12345678901234567890'])
     expect(parseRetryAfter(value, NOW_MS)).toBeNull();
 });

@@ -26,7 +26,7 @@ const text = fc
   .tuple(value, fc.constantFrom(undefined, 1, '\t'))
   .map(([v, space]) => JSON.stringify(v, null, space));
 
-/** Object members in order, `__proto__` as any other. */
+/** Shows object members in order, and `__proto__` like any other. */
 const show = (v: unknown): string => JSON.stringify(v);
 
 const countColons = (t: string): number => t.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
@@ -36,7 +36,7 @@ const countMembers = (v: unknown): number => {
   return inside + (Array.isArray(v) ? 0 : Object.keys(v).length);
 };
 
-/** Why a text that JSON.parse accepts may be refused all the same, by reading the text independently. */
+/** Reasons why a text that JSON.parse accepts may be refused, found by an independent reading of the text. */
 const RULES: Record<string, (text: string) => boolean> = {
   'duplicate member': (t) => countColons(t) > countMembers(JSON.parse(t)),
   'lone surrogate': (t) => /\\u[dD][89a-fA-F]|\p{Surrogate}/u.test(t),
@@ -222,7 +222,7 @@ describe('strict JSON', () => {
     expect(files).toHaveLength(318);
     expect(read('n')).toEqual([]);
     expect(read('i')).toEqual([]);
-    // The other 19 hold a number that is no integer, U+0000, a duplicate member or a lone surrogate.
+    // The other 19 contain a number that is not an integer, U+0000, a duplicate member or a lone surrogate.
     expect(read('y')).toHaveLength(76);
   });
 

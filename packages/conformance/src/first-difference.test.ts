@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findFirstDifference } from './first-difference.ts';
 
-/** JSON alone: -0 is 0 there, and no object has a class. */
+/** Plain JSON only: without -0, and without objects that have a class. */
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
 
 describe('the first difference', () => {

@@ -14,7 +14,7 @@ const runAgainst = (url: string) =>
 const own = await serveConformance(createOwnEngine());
 afterAll(() => own.close());
 
-/** A process of its own, told apart from ours by everything but the contract. */
+/** Starts the independent engine in a process of its own. It shares only the contract with ours. */
 const startIndependent = async (): Promise<{ url: string; process: ChildProcess }> => {
   const child = spawn(process.execPath, [INDEPENDENT_SERVER, '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');

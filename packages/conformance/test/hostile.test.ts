@@ -30,7 +30,7 @@ const vectors = {
 const clock = { nowMs: () => performance.now() };
 const transport = createHttpTransport();
 
-/** Modes that end by the deadline alone get a short one, and never for the request that is answered. */
+/** Gives a short deadline to modes that end only by the deadline, but never to the request that is answered. */
 const impatient: Transport = {
   post: (url, text, limits) =>
     transport.post(url, text, { ...limits, timeoutMs: text.includes('"op":"describe"') ? 10_000 : 100 }),
@@ -62,7 +62,7 @@ const coded =
   (socket, right) =>
     ok(socket, encode(right), { 'content-encoding': coding });
 
-/** No answer comes of these, and only the deadline ends them. */
+/** Modes without an answer, which only the deadline ends. */
 const ENDLESS: Readonly<Record<string, Mode>> = {
   'never answers': () => {},
   'drips its status line': (socket) => drip(socket, 'HTTP/1.1 200 OK'),
@@ -83,7 +83,7 @@ const ENDLESS: Readonly<Record<string, Mode>> = {
   'sends 100 Continue without end': (socket) => forever(socket, 'HTTP/1.1 100 Continue\r\n\r\n'),
 };
 
-/** No answer comes of these either, and that shows. */
+/** Modes without an answer, in which the failure is visible before the deadline. */
 const BROKEN: Readonly<Record<string, Mode>> = {
   'closes at once': (socket) => socket.end(),
   'resets the connection': (socket) => socket.resetAndDestroy(),
@@ -115,7 +115,7 @@ const BROKEN: Readonly<Record<string, Mode>> = {
     socket.end(`${head('200 OK', { ...chunked, 'content-length': 2 })}2\r\n{}\r\n0\r\n\r\n`),
 };
 
-/** These answer, and the answer is none of the contract. */
+/** Modes with an answer that violates the contract. */
 const WRONG: Readonly<Record<string, Mode>> = {
   'sends a body without end in chunks': (socket) => {
     socket.write(head('200 OK', chunked));
@@ -173,7 +173,7 @@ describe('an endpoint that from the first request on', () => {
     },
   );
 
-  // They wait, and take no time of the machine.
+  // Concurrent, because these tests only wait.
   it.concurrent.each(Object.entries(ENDLESS))(
     '%s is not decided about, after one deadline',
     async (_, mode) => {
@@ -193,7 +193,7 @@ describe('an endpoint that is honest about itself and then', () => {
     expect(report).toMatchObject({ ...UNDECIDED, error: '3 requests in a row had no answer', requests: 4 });
   });
 
-  // Each is shown above by a first request.
+  // A sample, because each mode is tested above with a first request.
   it.each(sampleOf(Object.entries(WRONG), 10))('%s fails every case', async (_, mode) => {
     const { report } = await against(mode, true);
     expect(report).toMatchObject({ status: 'failed', error: null, requests: 6 });
@@ -286,7 +286,7 @@ describe('a description that', () => {
   });
 });
 
-/** What is alive of the heap, in bytes. */
+/** Bytes of the heap that are still referenced. */
 const heapBytes = (): number => {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
@@ -347,7 +347,7 @@ describe('an endpoint', () => {
     'that %s is cut off at the limit each time',
     async (name) => {
       const { endpoint } = await against(WRONG[name] ?? (() => {}), true);
-      // What the sockets' buffers on both sides hold comes on top.
+      // The limit, and what the socket buffers on both sides hold.
       expect(endpoint.bytesSent() / endpoint.connections()).toBeLessThan(4 * MAX_ANSWER_BYTES);
     },
   );

@@ -27,7 +27,7 @@ const failuresIn = ({ sets }: ConformanceReport) =>
   );
 const nameOf = ({ op, id, pointer }: Fault) => `failed ${op} ${id} ${pointer}`;
 
-/** The fault's case among its neighbours: enough to see that no other is blamed. */
+/** The fault's case with its neighbours: enough to see that no other case is blamed. */
 const neighbourhoodOf = ({ op, id }: Fault): VectorSet => {
   const ofOp = vectors.cases.filter((one) => one.op === op);
   const at = ofOp.findIndex((one) => one.id === id);

@@ -1,4 +1,4 @@
-/** What an implementation may get wrong, each as one small change of one right answer. */
+/** Faults that an implementation may have, each as one small change of one right answer. */
 import { CHECK_IDS, CHECKS, isJsonObject, type JsonObject, type JsonValue } from '@svc/protocol';
 import type { ConformanceCase, VectorSet } from '../src/vector-set.ts';
 import type { CaseOp } from '../src/wire.ts';
@@ -7,12 +7,12 @@ export interface Fault {
   readonly name: string;
   readonly op: CaseOp;
   readonly id: string;
-  /** Where the run must see the first difference. */
+  /** The place at which the run must find the first difference. */
   readonly pointer: string;
   readonly change: (right: JsonValue) => JsonValue;
 }
 
-/** The value at a pointer without escapes; undefined where there is none. */
+/** The value at a pointer without escapes; undefined if there is none. */
 const valueAt = (value: JsonValue, pointer: string): JsonValue | undefined =>
   pointer
     .split('/')
@@ -64,7 +64,7 @@ const flipLast = (old: JsonValue | undefined): string => {
 const laterByAMillisecond = (old: JsonValue | undefined): string =>
   new Date(Date.parse(String(old)) + 1).toISOString();
 
-/** Takes each case once, so that all faults can be seeded together. */
+/** Uses each case once, so that all faults can be seeded together. */
 export const seedFaults = (vectors: VectorSet): readonly Fault[] => {
   const free = new Set(vectors.cases);
   const faults: Fault[] = [];
@@ -78,7 +78,7 @@ export const seedFaults = (vectors: VectorSet): readonly Fault[] => {
   };
   const inBody = (name: string, matches: Matches, pointer: string, to: NewValue): void =>
     seed(name, 'evaluate', matches, `/body${pointer}`, to);
-  // Those that need one certain case choose first.
+  // Seeds that need a particular case come first.
   seedTamperedTokens(inBody);
   seedNamedFaults(inBody);
   seedBodyFaults(inBody);
@@ -100,7 +100,7 @@ type SeedBody = (name: string, matches: Matches, pointer: string, to: NewValue) 
 
 const outcomeAt = (id: string): string => `/${id.startsWith('T') ? 'trust' : 'protocol'}/checks/${id}`;
 
-/** Every check: passed where it fails, failed where it is skipped, skipped where it fails. */
+/** For every check: passed where it fails, failed where it is skipped, skipped where it fails. */
 const seedCheckFaults = (seed: SeedBody): void => {
   for (const id of CHECK_IDS) {
     const pointer = outcomeAt(id);
@@ -182,7 +182,7 @@ const seedBodyFaults = (seed: SeedBody): void => {
   seed('one more member', isAllow, '/note', 'x');
 };
 
-/** A tampered or foreign token that is taken for good: the decision is the first thing to differ. */
+/** A tampered or foreign token that is accepted: the first difference is the decision. */
 const seedTamperedTokens = (seed: SeedBody): void => {
   const tampered = [
     ...['p03-payload-changed', 'p03-signature-malleated', 'p03-signature-one-bit', 'p03-another-key'],

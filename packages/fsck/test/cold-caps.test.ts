@@ -16,7 +16,10 @@ const [day = ''] = DUE;
 const LEDGER = `detached_receipts_${day.replaceAll('-', '')}`;
 let objects: ObjectStore;
 let orgId: string;
-/** Of the production checks of the org in that day, the one in the middle: when it was, and the count from it on, in all days. */
+/**
+ * The middle one of the org's production checks in that day: its time, and the number of checks from it on, in all
+ * days.
+ */
 let middle: { at: string; behind: string; checks: number; checksBehind: number };
 
 const faultsOf = async (place?: ObjectStore): Promise<string[]> => {

@@ -1,4 +1,4 @@
-/** What the database still holds of days that are read from their objects, against these. */
+/** What the database still holds of days that are read from their objects, compared with these objects. */
 import { ColdDayReader, packDays, parseColdDay } from '@svc/cold-ledger';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
@@ -29,7 +29,10 @@ const stores = withStores();
 const openFolder = withObjectFolders();
 const [day = '', empty = ''] = DUE;
 let objects: ObjectStore;
-/** Its Receipts are signed by nobody, its Grants and relying parties are unknown: which is found of each. */
+/**
+ * Faults before a test. The service has not signed the Receipts of this world, and its Grants and relying parties are
+ * unknown, so each Receipt has such faults.
+ */
 let before: readonly string[];
 
 const listFaults = async (): Promise<string[]> => {
@@ -168,7 +171,7 @@ it('finds of each ALLOW that its Grant was never allocated, and of each relying 
 
 const LEDGER = `detached_receipts_${day.replaceAll('-', '')}`;
 const lowestId = (at: string) => `svc_lowest_receipt_id('${at}')`;
-/** Before, between and behind the Receipts of a day, and on one that has none. */
+/** Times before, between and after the Receipts of a day, and one on a day without any. */
 const PLACES = [`${day}T00:00:00Z`, `${day}T12:00:00Z`, `${day}T23:59:59.999Z`, `${empty}T12:00:00Z`];
 const [hotDay = ''] = DAYS.slice(DUE.length);
 
@@ -189,7 +192,7 @@ const lossesAt = (places: readonly (readonly [idAt: string, at: string])[]) =>
   );
 const UNVERIFIED = `reason is not distinct from 'ISSUER_UNVERIFIED'`;
 const COPIED = ['receipt_id', 'relying_party', 'principal', 'evaluated_at', 'decision', UNVERIFIED];
-/** Of a Receipt of the day, each with another value in one of these columns. */
+/** Attestations of Receipts of the day, each with another value in one of these columns. */
 const lossesBut = (changes: Readonly<Record<string, string>>) =>
   reportLosses(
     Object.entries(changes)
@@ -202,7 +205,7 @@ const lossesBut = (changes: Readonly<Record<string, string>>) =>
   );
 
 const FORGED_GRANT = 'urn:svc:grant:01K9FFFFFFFFFFFFFFFFFFFFFF';
-/** A budget that is what its log adds up to, and consumed by what nobody decided. */
+/** Consumptions without a decision, in a budget that agrees with its log. */
 const consumeAt = (places: readonly (readonly [idAt: string, at: string])[]) =>
   [
     ...places.map(
@@ -215,7 +218,7 @@ const consumeAt = (places: readonly (readonly [idAt: string, at: string])[]) =>
   ].join(';');
 const both = (at: string) => [at, at] as const;
 
-/** As kept of Grants by Receipts that are not there: on a day without any, of another Principal, by another relying party. */
+/** Rows kept of Grants without a Receipt: on a day without any, for another Principal, by another relying party. */
 const keepMore = `
   insert into usage_by_grant (grant_id, principal, days)
   select '${FORGED_GRANT}', principal, datemultirange(daterange('${day}', '${empty}', '[]'))

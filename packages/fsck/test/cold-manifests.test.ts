@@ -1,4 +1,4 @@
-/** Manifests of a packed day in the store, by which whoever has no database goes. */
+/** Manifests of a packed day in the store, by which readers without the database find its objects. */
 import {
   type AttestationRow,
   type ColdDay,
@@ -65,7 +65,7 @@ const recordedOf = async (of = day): Promise<Recorded> => {
   return row;
 };
 
-/** Of the day as a whole: that its Receipts are signed by nobody is found of each. */
+/** Faults and notes of the day as a whole, without those of its Receipts, which the service has not signed. */
 const check = async (): Promise<{ faults: string[]; notes: readonly string[] }> => {
   const { faults, notes } = await findFaults(stores.url, objects);
   return {
@@ -74,7 +74,7 @@ const check = async (): Promise<{ faults: string[]; notes: readonly string[] }> 
   };
 };
 
-/** Some time later than what is recorded was packed, unless by a clock that is behind. */
+/** Packs some time after the recorded packing, or before it with a clock that is behind. */
 const packing = (change: Partial<ColdDayRepository> = {}, laterS = NEXT_S): PackDaysDeps => {
   const packs = packingOf(stores.url, stores.first, objects);
   const clock = { nowMs: () => Date.now() + laterS * 1_000, resync: async () => {} };
@@ -94,7 +94,7 @@ const becomeOld = (isOld: boolean) =>
     `create or replace function svc_actions_kept_since() returns timestamptz language sql volatile as
      $$ select clock_timestamp() - interval '${isOld ? '3 days' : '7 years'}' $$`,
   );
-/** No day was ever packed. */
+/** Restores the state before any day was packed. */
 const startOver = async () => {
   await becomeOld(false);
   await bringBack(stores.url);
@@ -111,7 +111,7 @@ const addAttestation = () =>
 const removeAttestation = () =>
   tamper(stores.url, `delete from attestations where attestation_id = 'oat_added'`);
 const manifestNames = () => listManifests(objects, day);
-/** The service signs what nobody has packed. */
+/** Signs a manifest with the service's key that no packer has written. */
 const signed = async (change: (recorded: ColdDay) => Promise<Partial<ColdDay>> | Partial<ColdDay>) => {
   const { manifest: present, hash } = await recordedOf();
   const recorded = parseColdDay(present);
@@ -281,7 +281,7 @@ describe('has no fault with what a packer leaves, and names it where it would be
     expect(await packNamedDay(overtaken, day, never)).toBe('packed');
     const found = await check();
     await removeAttestation();
-    // It has taken back its manifest.
+    // The packer has deleted its manifest.
     expect(await manifestNames()).toHaveLength(1);
     expect(found).toEqual({ faults: [], notes: [] });
   });

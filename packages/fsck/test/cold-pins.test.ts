@@ -1,4 +1,4 @@
-/** What Receipts that are in objects alone pin of their budgets. */
+/** What Receipts that are only in objects pin of their budgets. */
 import { ColdDayReader, packDays, parseColdDay } from '@svc/cold-ledger';
 import type { GrantId, Sha256 } from '@svc/protocol';
 import type { ObjectStore } from '@svc/service';
@@ -25,7 +25,7 @@ const stores = withStores();
 const openFolder = withObjectFolders();
 const day = daysAgo(HOT_DAYS + 1);
 const [one, another, faulty] = GRANTS as [GrantId, GrantId, GrantId];
-/** The Receipt that the service has signed for balances that never were. */
+/** The version whose Receipt the service has signed with wrong balances. */
 const FAULTY_VERSION = 5;
 let objects: ObjectStore;
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
   ]);
 });
 
-/** The world has no Grants, relying parties or evidence, which is found of each Receipt. */
+/** Faults that every Receipt has, because the world has no Grants, relying parties or evidence. */
 const NOT_THERE = /never allocated|the Grant of its id|is not kept|not registered/;
 const listFaults = async (place: ObjectStore | null = objects): Promise<string[]> => {
   const { faults } = await findFaults(stores.url, place ?? undefined);

@@ -1,4 +1,4 @@
-/** A day of ALLOWs that consume from budgets: signed, with the logs and the balances that follow. */
+/** A day of signed ALLOWs that consume from budgets, with the resulting logs and balances. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
@@ -54,7 +54,10 @@ const signed = async (receiptId: ReceiptId, { balances, recordedAtMs }: Consumpt
   return (await signReceipt(body as ReceiptBody, identity.receiptKeys.signer)).jws;
 };
 
-/** Each Grant is used so often within the day, one after the other. `pinned`: what is signed instead of a hash that follows. */
+/**
+ * Each Grant is used `USES` times within the day; the Grants take turns. `pinned`: a hash that is signed instead of the
+ * right one.
+ */
 export const createConsumingWorld = async (
   url: string,
   store: Store,

@@ -1,4 +1,4 @@
-/** Manifests in the store of days of which none is recorded. */
+/** Manifests in the store for days without a recorded manifest. */
 import {
   type ColdDay,
   ColdDayReader,
@@ -52,7 +52,7 @@ const check = async (place = objects): Promise<{ faults: string[]; notes: string
   };
 };
 
-/** A packer that is killed before it has recorded what it packed. */
+/** A packer that is killed before it records what it has packed. */
 const packCutOff = async (of = day): Promise<void> => {
   const packs = packingOf(stores.url, stores.first, objects);
   const record = () => Promise.reject(new Error('killed'));
@@ -70,7 +70,7 @@ const leftOf = async (of = day): Promise<string> => {
 const store = (manifest: string, of = day) => putManifest(objects, of, manifest);
 const signed = async (manifest: ColdDay, of = day) =>
   store(await signColdDay(manifest, identity.statusKeys.signer), of);
-/** In place of what the packer left. */
+/** Signs a changed manifest in place of the one that the packer left. */
 const signedInstead = async (change: (left: ColdDay) => Promise<Partial<ColdDay>> | Partial<ColdDay>) => {
   const left = parseColdDay(await leftOf());
   const changed = await change(left);

@@ -1,4 +1,4 @@
-/** What a check of a whole database comes to. */
+/** Runs a check of a whole database and collects its findings. */
 import type { ObjectStore } from '@svc/service';
 import { checkDatabase, type Fault } from '../src/index.ts';
 
@@ -7,7 +7,7 @@ export interface Findings {
   readonly notes: readonly string[];
 }
 
-/** `objects`: where packed days are; they are not looked at unless given. */
+/** `objects`: the store of packed days; without it, packed days are not checked. */
 export const findFaults = async (databaseUrl: string, objects?: ObjectStore): Promise<Findings> => {
   const faults: Fault[] = [];
   const { notes } = await checkDatabase({

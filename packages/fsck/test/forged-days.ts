@@ -1,4 +1,4 @@
-/** Manifests and objects of a day that no packer has written. */
+/** Writes manifests and objects of a day that no packer has written. */
 import {
   type ColdDay,
   ColdDayReader,
@@ -17,14 +17,14 @@ export const OTHER_HASH = `sha256:${'0'.repeat(64)}` as Sha256;
 export const listManifests = async (objects: ObjectStore, day: string): Promise<readonly string[]> =>
   (await objects.list(manifestFolder(day), null, 10)).names;
 
-/** Puts a manifest among those of the day. */
+/** Puts a manifest into the folder of the day. */
 export const putManifest = async (objects: ObjectStore, day: string, manifest: string): Promise<Sha256> => {
   const bytes = Buffer.from(manifest);
   await objects.put(objectName(manifestFolder(day), bytes, 'jws'), bytes);
   return hashOfManifest(bytes);
 };
 
-/** Packs the rows of a packed day once more, with those of some tables changed. */
+/** Packs the rows of a packed day again, with the rows of some tables changed. */
 export const packChanged = (
   objects: ObjectStore,
   packed: ColdDay,

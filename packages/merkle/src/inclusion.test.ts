@@ -196,7 +196,7 @@ describe('a proof fails', () => {
 });
 
 it('indexes beyond 32 bits are counted exactly', () => {
-  // The last leaf of 2^40 + 1 moves up as it is: its only sibling is the whole rest.
+  // The last leaf of 2^40 + 1 moves up unchanged: its only sibling is the root of all others.
   const [leafHash, rest] = [hashLeaf('last'), hashLeaf('rest')];
   const size = 2 ** 40 + 1;
   const root = new MerkleTree([rest, leafHash]).root;

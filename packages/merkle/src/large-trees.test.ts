@@ -1,4 +1,4 @@
-/** Trees of sizes at which counters, rows and tiles overflow: what is proven of small trees holds there. */
+/** Trees of sizes at which counters, rows and tiles overflow: the laws of small trees hold there too. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { sampled } from '@svc/testkit/sampled';
@@ -10,7 +10,7 @@ import { storedTree } from '../test/stored-tree.ts';
 import { CompactRange, HASH_BYTES, MerkleTree, TileBuilder, verifyInclusion } from './index.ts';
 import { nativeSha256 } from './native.ts';
 
-/** Bytes in use once everything that nobody refers to is gone. */
+/** Bytes in use after a garbage collection. */
 const usedAfterCollection = (): number => {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
@@ -18,7 +18,7 @@ const usedAfterCollection = (): number => {
   return heapUsed + arrayBuffers;
 };
 
-/** Leaves by the edges of the tiles, and some between. */
+/** Leaves at the edges of the tiles, and some between. */
 const indexesOf = (size: number): number[] => {
   const edges = [0, 1, 127, 128, 255, 256, 257, 511, 512, 65_535, 65_536, 65_537, 131_071, 131_072, size / 2];
   const picked = [...edges, size - 257, size - 256, size - 255, size - 2, size - 1].map(Math.floor);
@@ -39,7 +39,7 @@ it.each(sampled({ quick: [1023, 1024, 1025], deep: TILED }))(
   },
 );
 
-/** Beside small trees: each power of two and its neighbours, and sizes evenly spread. */
+/** Besides small trees: each power of two and its neighbours, and evenly spread sizes. */
 const isSampled = (size: number) =>
   size <= 130 || size % 257 === 0 || [size - 1, size, size + 1].some((near) => (near & (near - 1)) === 0);
 const SIZES = Array.from({ length: 4097 }, (_, size) => size);
@@ -92,13 +92,13 @@ it('a streamed root takes no memory for leaves that have passed by', () => {
   };
   pushLeaves(10_000);
   const taken: number[] = [];
-  // Of what else the process does some may fall into one round, or two.
+  // Other work of the process may allocate memory during one or two rounds.
   while (taken.length < 3 && taken.every((bytes) => bytes >= 3_000_000)) {
     const before = usedAfterCollection();
     pushLeaves(200_000);
     taken.push(usedAfterCollection() - before);
   }
-  // Kept, the leaves alone would be 6.4 MB twice.
+  // If the leaves were kept, they alone would take twice 6.4 MB.
   expect(Math.min(...taken)).toBeLessThan(3_000_000);
   expect(builder.finish()).toEqual({ size: 10_000 + 200_000 * taken.length, root: range.root() });
 });

@@ -84,7 +84,7 @@ describe('tiles', () => {
     ).rejects.toThrow(TileError);
     await expect(prove(300, (l, i, n) => (l === 0 ? otherLoad : load)(l, i, n))).rejects.toThrow(TileError);
     await expect(prove(300, () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
-    // What the tile above does not vouch for, the root does: another byte there leads to another root.
+    // A byte that no hash in the tile above covers is covered by the root: changing it gives another root.
     const { root } = await prove(300, changed(1, flipAt(0)));
     expect(root).not.toEqual((await prove(300)).root);
   });

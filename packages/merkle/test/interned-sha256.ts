@@ -1,6 +1,6 @@
 /**
- * A stand-in for SHA-256 that never collides and costs a look-up: every different input is given the next number. The
- * laws of a tree need no more of a hash, and 10^8 of these take seconds.
+ * A substitute for SHA-256 that never collides and costs one look-up: every new input gets the next number. The laws of
+ * a tree need nothing else of a hash, and 10^8 of these take seconds.
  */
 import { HASH_BYTES, type Sha256 } from '../src/index.ts';
 
@@ -10,7 +10,7 @@ const numberAt = (bytes: Uint8Array, at: number): number =>
 const asHash = (number: number): Uint8Array =>
   Uint8Array.of(number, number >> 8, number >> 16, ...new Uint8Array(HASH_BYTES - 3));
 
-/** Takes nodes only: leaves are `asLeaf` of their numbers. */
+/** `sha256` takes nodes only; the leaves are given by `asLeaf` of their numbers. */
 export const createInternedSha256 = (): { sha256: Sha256; asLeaf: (number: number) => Uint8Array } => {
   const known: Map<number, Uint8Array>[] = [];
   const leaves = new Map<number, Uint8Array>();

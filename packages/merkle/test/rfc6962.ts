@@ -1,6 +1,6 @@
 /**
- * The tree as RFC 6962 §2.1 defines it, by its recursion and nothing else: what the package is compared with. Shares no
- * code with it.
+ * The tree as RFC 6962 §2.1 defines it, written as its recursion. The package is compared with it and shares no code
+ * with it.
  */
 import { createHash } from 'node:crypto';
 
@@ -36,18 +36,18 @@ export const pathOf = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] =
     : [...pathOf(m - k, leaves.slice(k)), rootOf(leaves.slice(0, k))];
 };
 
-/** On which side the sibling stands at each step, from the leaf to the root: what the path does not say itself. */
+/** On which side the sibling is at each step, from the leaf to the root; the path itself does not contain this. */
 export const sidesOf = (m: number, n: number): string => {
   if (n === 1) return '';
   const k = splitOf(n);
   return m < k ? `${sidesOf(m, k)}R` : `${sidesOf(m - k, n - k)}L`;
 };
 
-/** Hashes that tell leaves apart: of their numbers. */
+/** Distinct leaf hashes: those of the leaves' numbers. */
 export const numberedLeaves = (count: number): Uint8Array[] =>
   Array.from({ length: count }, (_, i) => leafOf(`leaf ${i}`));
 
-/** With one bit the other way. */
+/** The bytes with one bit inverted. */
 export const flip = (bytes: Uint8Array, bit: number): Uint8Array => {
   const flipped = Uint8Array.from(bytes);
   flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));

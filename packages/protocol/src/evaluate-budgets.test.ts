@@ -1,4 +1,6 @@
-/** Budgets through the whole engine (protocol §11): what is consumed, of which Capability, and what a Receipt pins. */
+/**
+ * Budgets through the whole engine (protocol §11): what is consumed, from which Capability, and what a Receipt pins.
+ */
 
 import { type CryptoPort, type JsonObject, jcs } from '@svc/codec';
 import { sampled } from '@svc/testkit/sampled';
@@ -24,7 +26,7 @@ import { found } from './facts.ts';
 import type { GrantId } from './model/ids.ts';
 import { nativeCrypto } from './native.ts';
 
-/** These are laws about budgets: signatures are neither made nor looked at. */
+/** These laws are about budgets only, so nothing is signed or verified. */
 const crypto: CryptoPort = { ...nativeCrypto, verify: () => true };
 const unsigned = (scene: Scene): Scene => {
   const sign = () => new Uint8Array(64);
@@ -176,7 +178,7 @@ const toCapability = ({ maxAmount, maxTotal, maxPerDay, maxUses, shelf }: Allowa
   resources: [shelf],
 });
 
-/** One purchase after another, each evaluated on what those before it left. */
+/** Evaluates purchases one after another, each on the balances that the previous ones left. */
 const buy = (
   of: readonly Allowance[],
   list: readonly { amount: number; resource: string; hours: number }[],

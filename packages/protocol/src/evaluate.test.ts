@@ -12,7 +12,7 @@ import { absent, type Facts, found, type Lookup, unavailable } from './facts.ts'
 import { nativeCrypto } from './native.ts';
 import type { ReceiptBody } from './receipt-body.ts';
 
-/** Verification is pure, so it is remembered: laws are about the table, not about Ed25519. */
+/** Verification is pure, so results are cached: the laws are about the table of checks, not about Ed25519. */
 const verdicts = new Map<string, boolean>();
 const crypto: CryptoPort = {
   ...nativeCrypto,
@@ -29,7 +29,7 @@ const inputs = readEvaluateVectors().map(({ input }) => input);
 const NOW_MS = Date.parse(base.now);
 
 const NEVER_CONSUMED = getVector('v2-total-first').input.facts.balances ?? 'absent';
-/** Balances that some vector has; they seldom fit the Grant. */
+/** Balances from the vectors; they seldom fit the Grant. */
 const snapshots = inputs.flatMap(({ facts: { balances } }) =>
   typeof balances === 'object' ? [balances.found] : [],
 );
@@ -43,7 +43,9 @@ const at = (ms: number) => new Date(ms).toISOString();
 type JsonFacts = Required<EvaluateInput['facts']>;
 type FactArbitraries = { [Name in keyof JsonFacts]: fc.Arbitrary<JsonFacts[Name]> };
 
-/** Facts of every kind around `input`; what was found is half of the time what makes it an ALLOW. */
+/**
+ * Facts of every kind for `input`. If a fact is found, half of the time it is the one that makes the input an ALLOW.
+ */
 const factsAround = (input: EvaluateInput): fc.Arbitrary<JsonFacts> => {
   const arbitraries: FactArbitraries = {
     principal: answer(
@@ -102,7 +104,7 @@ const documentOf = ({ facts: { document } }: EvaluateInput): string =>
 const allocationAgentOf = ({ facts: { allocation } }: EvaluateInput): string =>
   typeof allocation === 'string' ? '' : allocation.found.agent;
 
-/** Parts of different vectors mixed, under facts of every kind. */
+/** Parts of different vectors mixed, with facts of every kind. */
 const anyInput: fc.Arbitrary<EvaluateInput> = fc
   .record({
     first: fc.oneof(fc.constant(base), fc.constantFrom(...inputs)),
@@ -226,12 +228,12 @@ describe('the evaluator', () => {
 });
 
 describe('facts that have not been looked up', () => {
-  // A budget makes P19 ask for balances.
+  // A budget makes P19 request balances.
   const { input } = getVector('v2-total-exactly');
   const presented = parsePresented(input);
   const facts: FoundFacts = {
     ...factsOf(input, crypto),
-    // A retired key makes P2 ask for the allocation too.
+    // A retired key makes P2 request the allocation too.
     principal: found({ verification: 'verified', key: { state: 'retired', sinceMs: NOW_MS } }),
   };
   const context = contextOf(input, crypto);

@@ -18,7 +18,7 @@ import {
 /** Balances are needed only where there is a budget. */
 export type FoundFacts = Required<Omit<Facts, 'balances'>> & Pick<Facts, 'balances'>;
 
-/** Every fact that is given must be found, as in the input of an ALLOW. */
+/** Every given fact must be found, as in the input of an ALLOW. */
 export const factsOf = (input: EvaluateInput, crypto: CryptoPort): FoundFacts => {
   const { principal, document, allocation, status, spent, balances: published } = input.facts;
   const balances = typeof published === 'object' ? parseSnapshot(published.found) : null;

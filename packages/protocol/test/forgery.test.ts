@@ -1,6 +1,6 @@
 /**
- * With a public key of small order one constant signature verifies every message that its owner lets it. The forgery
- * is made for real here, and shown to satisfy a verifier that only checks the equation.
+ * With a public key of small order, one constant signature verifies every message that is suitably varied. The test
+ * makes this forgery, and shows that it satisfies a verifier that only checks the equation.
  */
 
 import { satisfiesEquation } from '@svc/testkit/edwards';

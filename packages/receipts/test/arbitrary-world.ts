@@ -1,4 +1,6 @@
-/** Every kind of verification: each fact as it may be, and a Grant, Proof and Action that may be wrong in many ways. */
+/**
+ * Verifications of every kind: each fact in any state, and a Grant, Proof and Action that may be wrong in many ways.
+ */
 import type { JsonObject } from '@svc/protocol';
 import { arbitraryBudgets } from '@svc/testkit/receipts/budgets';
 import {
@@ -52,7 +54,7 @@ const facts = fc.record(
   { requiredKeys: ['principal'] },
 );
 
-/** Mostly what the service really looked up, so that the later checks are reached. */
+/** Usually what the service really looked up, so that the later checks are reached. */
 const mostlyFound = facts.chain((all) =>
   fc
     .record({
@@ -105,7 +107,7 @@ const withoutBudgets = fc.record({
   revoked: sometimes(false, true),
 });
 
-/** The same, with budgets; whatever else is wrong happens to them less often. */
+/** The same with budgets; other faults are less frequent. */
 const withBudgets = fc
   .record({ budgets: arbitraryBudgets, other: withoutBudgets, isOther: sometimes(false, true) })
   .map(({ budgets, other: { action: _, ...other }, isOther }): Partial<Setting> => {

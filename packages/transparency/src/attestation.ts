@@ -1,7 +1,8 @@
 /**
- * The service's word, under a key in force, for what it signed under one that is not any more (protocol §12): this Receipt,
- * by the hash of its JWS, and this checkpoint are those that it has stored. Leaves of a checkpoint cover ids alone, so
- * without it whoever has a leaked key could sign other content under the id of a Receipt that is included.
+ * The service's statement, by a key in force, about what it signed with a key that is no longer in force (protocol
+ * §12): this Receipt, by the hash of its JWS, and this checkpoint are the stored ones. The leaves of a checkpoint cover
+ * only ids. Without an attestation, the holder of a leaked key could sign other content under the id of an included
+ * Receipt.
  */
 import {
   type CryptoPort,
@@ -24,7 +25,7 @@ import type { ServiceKeyFailureCode, ServiceKeys } from './service-keys.ts';
 export const ATTESTATION_TYP = 'svc-attestation+jwt';
 const MAX_CHARS = 4096;
 
-/** The payload of an attestation: that the service has stored this Receipt and this checkpoint. */
+/** The payload of an attestation: the service has stored this Receipt and this checkpoint. */
 export interface Attestation {
   /** The service's did:web DID. */
   readonly iss: string;
@@ -37,17 +38,19 @@ export interface Attestation {
   readonly iat: number;
 }
 
-/** With the key that signed it. */
+/** An attestation with the id of the key that signed it. */
 export type VerifiedAttestation = Attestation & { readonly kid: string };
 
-/** `wrong-attestation`: it is not in the form of one, or of another service. */
+/** `wrong-attestation`: it does not have the form of an attestation, or is of another service. */
 export type AttestationFailure = Failure<ServiceKeyFailureCode | 'wrong-attestation'>;
 
-/** The compact JWS, by a status key. Rejects with what the signer throws. */
+/** The compact JWS, by a status key. Rejects with the signer's errors. */
 export const signAttestation = (attestation: Attestation, signer: Signer): Promise<string> =>
   signCompactJws(signer, { typ: ATTESTATION_TYP }, { ...attestation });
 
-/** Verifies that the service signed this attestation by a key in force. Never throws: what is wrong is in `failures`. */
+/**
+ * Verifies that the service signed this attestation with a key in force. Never throws: all faults are in `failures`.
+ */
 export const verifyAttestation = (
   text: string,
   keys: ServiceKeys,
@@ -68,7 +71,7 @@ export const verifyAttestation = (
   return { ok: true, attestation: { ...jws.payload, kid } };
 };
 
-/** Why it does not vouch for this checkpoint, a compact JWS, as the end of a sentence; null where it does. */
+/** Why the attestation does not vouch for this checkpoint, a compact JWS, as the end of a sentence; null if it does. */
 export const findOtherCheckpoint = (
   { checkpoint_hash: hash, iat }: Attestation,
   checkpoint: string,
@@ -76,7 +79,8 @@ export const findOtherCheckpoint = (
 ): string | null => {
   if (hash !== sha256Of(crypto, checkpoint)) return `is of the checkpoint ${hash}, not of this one`;
   const signed = parseSignedCheckpoint(checkpoint);
-  // A thief of a key that has ended dates an attestation before its end. Nobody can have stored a later checkpoint then.
+  // The thief of a key that has ended must date an attestation before that end. A later checkpoint cannot have been
+  // stored at that date.
   const isBefore = signed.ok && iat * 1000 + MAX_AHEAD_MS < signed.signedAtMs;
   return isBefore ? `is dated before the checkpoint that it is of, ${signed.checkpoint.day}` : null;
 };

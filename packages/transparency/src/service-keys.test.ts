@@ -55,7 +55,7 @@ describe('the keys of a pinned document', () => {
   });
 
   it('are read in time that grows with the document alone, whatever ids repeat', () => {
-    // Ten seconds, had each to copy those before it.
+    // This would take ten seconds if each method copied those before it.
     const methods = Array.from({ length: 80_000 }, () => ({ id: '#receipt-1' }));
     const keys = keysOf({ id: SERVICE, verificationMethod: methods, assertionMethod: ['#receipt-1'] });
     expect(codeOf(keys.find(`${SERVICE}#receipt-1`, 'receipt'))).toBe('unusable-key');

@@ -14,7 +14,7 @@ const readText = (path: string) => readFileSync(new URL(path, import.meta.url), 
 const vectors = JSON.parse(readText('../../../vectors/merkle.json'));
 const { service_did_document: document } = JSON.parse(readText('../../../vectors/keys.json'));
 const bundle = JSON.parse(readText('../../../examples/bundle/bundle.json'));
-/** What the text of the README leaves to its reader. */
+/** What the README's text expects its reader to have. */
 const given = {
   didDocument: document,
   jws: vectors.checkpoints[0].checkpoint,

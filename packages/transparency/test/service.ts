@@ -1,4 +1,4 @@
-/** A service with a status key from a fixed seed, its Receipt ids, and a day's checkpoint as it closes it. */
+/** A service with a status key from a fixed seed, its Receipt ids, and the checkpoints of its closed days. */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { DAY_MS } from '@svc/codec';
 import { privateKeyOfSeed } from '@svc/codec/native';
@@ -23,7 +23,7 @@ const methodOf = (id: string, publicKey: Uint8Array, time: object = {}) => ({
   ...time,
 });
 
-/** The service's DID document: keys by their fragment, with what is said of when each is in force. */
+/** The service's DID document: keys by their fragment, each with the time when it is in force. */
 export const documentWith = (
   keys: Readonly<Record<string, { readonly publicKey: Uint8Array; readonly time?: object }>>,
 ) => {
@@ -61,7 +61,7 @@ export const close = (day: string, receipts: readonly string[], previous: Checkp
   });
 };
 
-/** The checkpoints of days in a row, with so many Receipts each. */
+/** The checkpoints of consecutive days, with the given numbers of Receipts. */
 export const closeDays = (firstDay: string, counts: readonly number[]): Checkpoint[] => {
   const checkpoints: Checkpoint[] = [];
   let day = firstDay;

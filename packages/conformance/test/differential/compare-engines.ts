@@ -1,4 +1,4 @@
-/** Our engine and the independent one side by side, on random inputs. */
+/** Runs our engine and the independent one on the same random inputs. */
 import { evaluateJson, type JsonValue } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { Random } from '@svc/vectors/src/random/random.ts';
@@ -9,14 +9,14 @@ export type Evaluate = (input: unknown) => unknown;
 
 export interface Tally {
   readonly compared: number;
-  /** Not an input for ours, so nothing to compare. */
+  /** Inputs that our engine refuses, so that there is nothing to compare. */
   readonly refused: number;
   readonly allowed: number;
   /** How often each reason was given. */
   readonly reasons: ReadonlyMap<string, number>;
 }
 
-/** Compares until `decisions` were made. Throws Error with the input where the engines differ. */
+/** Compares until `decisions` have been made. Throws Error with the input if the engines differ. */
 export const compareEngines = (
   independent: Evaluate,
   options: {
@@ -50,7 +50,7 @@ export const compareEngines = (
   return { compared, refused, allowed, reasons };
 };
 
-/** As it would go over the wire; null where the engine refuses the input. */
+/** The result as sent over the wire; null if the engine refuses the input. */
 const attempt = (evaluate: () => unknown): JsonValue => {
   try {
     return JSON.parse(JSON.stringify(evaluate()));

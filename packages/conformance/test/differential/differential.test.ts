@@ -4,7 +4,7 @@ import { compareEngines } from './compare-engines.ts';
 import { loadIndependentEngine } from './independent-engine.ts';
 
 const DECISIONS = sampled({ quick: 600, deep: 10_000 });
-/** As many as there are but the reserved one: the comparison means something only where it meets all of the engine. */
+/** Number of reasons except the reserved one. The comparison is meaningful only if every one of them occurs. */
 const REASONS = 26;
 
 const independent = await loadIndependentEngine();

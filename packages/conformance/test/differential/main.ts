@@ -1,6 +1,6 @@
 /**
- * `npm run differential`: random decisions by our engine and by the independent one, until so many were the same. Ends
- * with 1 at the first difference, and prints the input. The same seed gives the same decisions.
+ * `npm run differential`: compares random decisions of our engine and of the independent one until the given number
+ * agrees. Exits with 1 at the first difference, and prints the input. The same seed gives the same decisions.
  */
 import { parseArgs } from 'node:util';
 import { compareEngines } from './compare-engines.ts';

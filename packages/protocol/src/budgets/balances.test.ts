@@ -38,7 +38,7 @@ const steps = fc.array(
   fc.record({
     budget: fc.nat(KEYS - 1),
     amount: fc.nat(120),
-    // Backwards too: the clocks of two nodes differ a little.
+    // Also backwards, because the clocks of two nodes differ a little.
     afterMs: fc.oneof(fc.integer({ min: -2_000, max: 5_000 }), fc.constantFrom(3_600_000, 86_400_000)),
   }),
   { maxLength: 25 },
@@ -49,7 +49,7 @@ interface Run {
   readonly log: readonly Movement[];
 }
 
-/** Whatever is allowed, one after another. */
+/** Consumes each step that is allowed, one after another. */
 const consume = (of: readonly Budget[], list: readonly Step[], onStep?: (run: Run) => void): Run => {
   let balances = emptyBalances(GRANT);
   const log: Movement[] = [];

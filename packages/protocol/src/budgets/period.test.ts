@@ -11,7 +11,7 @@ const periods = fc.constantFrom(...PERIODS);
 const start = (period: (typeof PERIODS)[number], instant: string) =>
   new Date(periodStartMs(period, Date.parse(instant))).toISOString();
 
-/** The first instant of the window after the one that begins at `ms`, by the calendar. */
+/** Start of the window after the one that begins at `ms`, computed with the calendar. */
 const nextStart = (period: (typeof PERIODS)[number], ms: number): number => {
   const date = new Date(ms);
   if (period === 'hour') return date.setUTCHours(date.getUTCHours() + 1);

@@ -1,4 +1,4 @@
-/** Facts that are about something else than what the tokens name, in one member alone. */
+/** Facts that differ in one member from what the tokens name. */
 import { getVector } from '@svc/vectors/src/published.ts';
 import { expect, it } from 'vitest';
 import { contextOf, factsOf } from '../../test/facts-of.ts';

@@ -1,4 +1,6 @@
-/** What the checks say of one Capability is asked outside the pipeline too, where no earlier check has sorted any out. */
+/**
+ * The checks' conditions on one Capability are also used outside the pipeline, where no earlier check has removed any.
+ */
 import { expect, it } from 'vitest';
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';

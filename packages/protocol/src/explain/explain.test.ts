@@ -53,7 +53,7 @@ describe('of every vector', () => {
         continue;
       }
       const ofChecks = closest.conditions.find(({ check }) => decided.outcomes[check] === false);
-      // Where balances could not be had nothing is known of P19 and what follows it.
+      // If balances were unavailable, nothing is known of P19 and the checks after it.
       if (ofChecks === undefined && decided.outcomes.P19 === 'skipped') continue;
       expect(closest.conditions.find(({ holds }) => !holds)?.check, id).toBe(ofChecks?.check);
       judged += 1;

@@ -46,7 +46,7 @@ const unsupported: Record<string, Edit> = {
   },
 };
 
-/** Made after the unsupported ones, so that none of those hides one of these. */
+/** Applied after the unsupported edits, so that none of those undoes one of these. */
 const malformed: Record<string, Edit> = {
   'another typ': (s) => {
     s.grant.header.typ = 'JWT';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isResourcePattern, matchesResource, matchesUrl } from './resource-pattern.ts';
 
-/** The definition, word by word and in exponential time. */
+/** The definition taken literally, in exponential time. */
 const matchesNaively = (pattern: string, text: string): boolean => {
   if (pattern === '') return text === '';
   if (pattern.startsWith('**')) {
@@ -201,7 +201,7 @@ describe('matchesUrl', () => {
     .map((pieces) => pieces.join(''));
 
   it('grants nothing that the pattern, read as one text, would not', () => {
-    /** Of random ones few match, at times hardly any. */
+    /** Fixed examples, because few random ones match, and sometimes hardly any. */
     const MATCHING = ['a', 'b', 'a.b', 'b:1'].flatMap((authority) =>
       [`http://${authority}/a.b`, `http://${authority}/**`, 'http://**/a.b'].map(
         (granted): [string, string] => [granted, `http://${authority}/a.b`],
@@ -238,7 +238,7 @@ describe('matchesUrl', () => {
 describe('what no wildcard passes', () => {
   const V1 = 'https://shop.example/v1/';
 
-  /** Spellings of the same once or more often decoded, in normal form. */
+  /** Spellings in normal form that give the same character when decoded once or more often. */
   const spellings = (character: string): string[] => {
     const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
     const digits = [...hex].map((digit) => `%25${digit.charCodeAt(0).toString(16)}`).join('');

@@ -1,6 +1,6 @@
 /**
- * Malformed input of every kind against the engine. Nothing may throw, every Receipt body is well formed, and no
- * mutant is ever allowed: an ALLOW takes the very tokens that were signed and an Action that is canonically the same.
+ * Malformed input of every kind against the engine. Nothing may throw, every Receipt body must be well formed, and no
+ * mutant may be allowed: an ALLOW requires exactly the signed tokens and an Action with the same canonical form.
  */
 
 import { BoundedMemo } from '@svc/codec';
@@ -38,13 +38,13 @@ import {
 import { nativeCrypto } from '../../src/native.ts';
 import { contextOf, factsOf } from '../facts-of.ts';
 
-/** Of requests that differ from the honest one. */
+/** Number of requests of each kind that differ from the honest one. */
 const CASES_PER_KIND = sampled({ quick: 200, deep: 10_000 });
 const PORTABLE_EVERY = 100;
-/** Of a kind, in full, on a loaded machine. */
+/** Time limit for the full number of cases of one kind on a loaded machine. */
 const DEADLINE_MS = 300_000;
 
-/** Most mutants die before their signature is looked at; the honest half of a request is looked at again and again. */
+/** Most mutants are refused before their signature is verified; the honest half of a request is verified repeatedly. */
 const verdicts = new BoundedMemo<boolean>(2_000);
 const memoisedCrypto: CryptoPort = {
   ...nativeCrypto,
@@ -96,7 +96,7 @@ const stringified =
   (edit: (value: JsonValue, random: Random) => JsonValue, random: Random) => (json: string) =>
     JSON.stringify(edit(JSON.parse(json) as JsonValue, random));
 
-/** None of these makes a signature, so none may be allowed. */
+/** Mutations without a new signature, of which none may be allowed. */
 const UNSIGNED: Readonly<Record<string, Mutate>> = {
   'characters of a token': inToken(mutateCharacters),
   'parts of a token': inToken((token, random, other) => mutateParts(token, other, random)),
@@ -146,7 +146,7 @@ const fuzz = (
   }
 };
 
-/** An ALLOW without a new signature takes the tokens as they were and canonically the same Action. */
+/** An ALLOW without a new signature requires the unchanged tokens and an Action with the same canonical form. */
 const assertUnchanged = (request: VerifyRequest, { input }: Base): void => {
   expect(request.grant).toBe(input.grant);
   expect(request.proof).toBe(input.proof);
@@ -159,7 +159,7 @@ const resign = (token: string, key: TestKey, part: 0 | 1, edit: (json: string) =
   return `${signingInput}.${encodeBase64url(key.sign(encodeUtf8(signingInput)))}`;
 };
 
-/** Headers and claims changed and signed again by their rightful signer: what gets past the signature. */
+/** Headers and claims changed and signed again by their rightful signer, so that the signature verifies. */
 const resigned: Mutate = (request, random, { input }) => {
   const edit = (json: string) =>
     random.below(3) === 0 ? mutateJsonText(json, random) : stringified(mutateJson, random)(json);
@@ -175,7 +175,7 @@ const resigned: Mutate = (request, random, { input }) => {
 const readPart = (token: string, part: 0 | 1) =>
   JSON.parse(new TextDecoder().decode(decodeBase64url(token.split('.')[part] ?? '') ?? new Uint8Array()));
 
-/** What an ALLOW promises, told from the tokens without the engine. */
+/** The conditions of an ALLOW, checked on the tokens without the engine. */
 const assertEntitled = ({ grant, proof, action }: VerifyRequest, { input }: Base): void => {
   const granted = readPart(grant, 1);
   const proven = readPart(proof, 1);

@@ -1,4 +1,4 @@
-/** Audits of decisions on budgets (protocol §11): from the balances that are pinned, or from what the Receipt implies. */
+/** Audits of decisions on budgets (protocol §11), with pinned balances or with what the Receipt implies. */
 import { type JsonObject, jcs, snapshotOf } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { budgeted, capabilityOf, logOf, pageOf, type Use } from '@svc/testkit/receipts/budgets';
@@ -238,7 +238,7 @@ describe('the audit of a decision that pins no balances', () => {
   ])(
     'agrees on a DENY for %s, for which no balances were asked for, whether the auditor knows them or not',
     async (_, checks, setting) => {
-      // The service asks for balances where every other check holds, and nowhere else.
+      // The service requests balances only if every other check is true.
       const denied = await buildWorld({ ...budgeted([B]), ...setting, facts: { balances: 'unavailable' } });
       expect(denied.body.decision).toBe('DENY');
       expect(denied.body.protocol.checks).toMatchObject({ ...checks, P18: true, P19: 'skipped' });
@@ -259,7 +259,7 @@ describe('the audit of a decision that pins no balances', () => {
     expect(assumedOf(audit(inputOf(plain)), '/protocol/checks/P19')).toEqual([]);
   });
 
-  /** Signed, consistent in itself, and under no balances whatever what the engine says. */
+  /** A Receipt that is signed and consistent, but that the engine gives under no balances. */
   const refused = async (from: World) => {
     const denied = await buildWorld({ ...budgeted([B], [used(B, 300_000)]) });
     return resign(from.body, (d) => {

@@ -109,7 +109,7 @@ describe('audit', () => {
 });
 
 describe('audit finds', () => {
-  /** Signed by the service, consistent in itself, and not what the engine says. */
+  /** Receipts that the service signed and that are consistent, but differ from the engine's result. */
   const lies: readonly (readonly [string, World, (draft: Draft) => void, string])[] = [
     ['another request hash', allow, (d) => (d.request_hash = d.grant_hash), '/request_hash'],
     ['another agent', allow, (d) => (d.agent = `did:key:z6Mk${'h'.repeat(44)}`), '/agent'],
@@ -286,7 +286,7 @@ describe('a status list is refused', () => {
         message: expect.stringContaining('obtain it again'),
       },
     ]);
-    // Beside evidence that is missing too.
+    // With other evidence missing at the same time.
     const evidence = new Map([...world.evidence].filter(([hash]) => hash === status?.credential_hash));
     const without = audit(inputOf(world, { evidence }));
     expect(without.undecided).toBe(true);

@@ -88,7 +88,7 @@ describe('a Receipt of rules that only a later version knows', () => {
     expect(await verdictOfChanged({ did_document: {} }, { serviceDid: SERVICE })).toBe('invalid');
     const verified = verify({ ...bundle, did_document: {} }, { serviceDid: SERVICE });
     expect(codesOf(verified)).toContain('malformed-bundle /did_document');
-    // Of a pinned one that cannot be read the bundle knows nothing.
+    // The bundle is not to blame for an unreadable pinned document.
     expect(await verdictOfChanged({}, { serviceDidDocument: {} })).toBe('undecided');
   });
 });
@@ -135,14 +135,14 @@ describe('a bundle under keys that the document does not have', () => {
     expect(verdictBy({ serviceDid: SERVICE }, { did_document: document })).toBe('invalid');
     expect(verdictBy({ keys: [RECEIPT_KEY, STATUS_KEY] }, { did_document: document })).toBe('invalid');
     const codes = changed({ did_document: document }, { serviceDid: SERVICE });
-    // What the bundle can be blamed for comes first, and once, however many of its keys are missing.
+    // The fault of the bundle itself comes first and occurs once, however many keys are missing.
     expect(codes[0]).toBe('malformed-bundle /did_document');
     expect(new Set(codes.slice(1).map((code) => code.split(' ')[0]))).toEqual(new Set(['unknown-key']));
   });
 });
 
 describe('what is pinned', () => {
-  /** Everything signed anew by other keys: what anybody can do. */
+  /** Everything signed anew with other keys, as anybody can do. */
   const forge = async (): Promise<Bundle> => {
     const receipt = await resign(world.body, () => {}, signerOf(8, `${SERVICE}#receipt-2`));
     const day = await closeDayOf(world, { signer: signerOf(9, `${SERVICE}#status-1`) });
@@ -189,20 +189,20 @@ describe('what is pinned', () => {
         expect.stringContaining('#status-1'),
         expect.stringContaining('#status-1'),
       ]);
-    // A pin that says more beside it counts.
+    // If a key has two pins, the one that says more is used.
     expect(openOf(KEYS.receipt, RECEIPT_KEY, STATUS_KEY)).toEqual([]);
   });
 
   describe('by a key with its purpose counts for that alone', () => {
     const keys = [RECEIPT_KEY, STATUS_KEY];
-    /** Of somebody who has this key alone, and lists it for everything. */
+    /** A forgery by a person who has only this key and lists it for every purpose. */
     const forgeWith = async (only: number): Promise<Bundle> => {
       const receipt = await resign(world.body, () => {}, signerOf(only, `${SERVICE}#receipt-2`));
       const day = await closeDayOf(world, { signer: signerOf(only, `${SERVICE}#status-1`) });
       const own = documentOf(SERVICE, { 'receipt-2': only, 'status-1': only });
       return { ...bundleOf(world, day), receipt: JSON.parse(receipt), did_document: own };
     };
-    /** A Receipt by anybody, which `signer` attests to. */
+    /** A forged Receipt with an attestation by `signer`. */
     const forgeAttested = async (signer: number): Promise<Bundle> => {
       const receipt = JSON.parse(await resign(world.body, () => {}, signerOf(8, `${SERVICE}#receipt-2`)));
       const status = signerOf(signer, `${SERVICE}#status-1`);
@@ -224,7 +224,7 @@ describe('what is pinned', () => {
         failures: [{ code: 'unpinned-key', message: expect.stringContaining(problem) }],
       });
       expect(verify(forged).ok).toBe(false);
-      // Without purposes it cannot be told, and it is said so.
+      // Without purposes the forgery cannot be detected; the assumptions say so.
       const open = verify(forged, { keys: keys.map(({ purpose, ...key }) => key), serviceDid: SERVICE });
       expect(open.ok && open.assumed.map(({ statement }) => statement)).toContainEqual(
         expect.stringContaining('pin it with its purpose'),
@@ -258,7 +258,7 @@ describe('what is pinned', () => {
   it('must be each key that signed', () => {
     for (const one of [KEYS.receipt, KEYS.status])
       expect(changed({}, { keys: [one] })).toEqual(['missing-key /did_document']);
-    // What was pinned for the other signature is not the key that made it.
+    // The pin is of a different key than the one that made the other signature.
     const other = encodeMultikey(publicKeyOf(5));
     expect(changed({}, { keys: [KEYS.receipt, other] })).toEqual(['unpinned-key /did_document']);
     expect(changed({}, { keys: [other, KEYS.status] })).toEqual(['unpinned-key /did_document']);
@@ -310,7 +310,7 @@ describe('a bundle is refused', () => {
       'missing-evidence /receipt/evidence/issuer_resolution/did_document_hash',
       'missing-evidence /receipt/evidence/status/credential_hash',
     ]);
-    // Evidence beside what the Receipt names is welcome, and must be right all the same.
+    // Evidence that the Receipt does not name is accepted, but must have the right hash all the same.
     expect(changed({ evidence: [...bundle.evidence, item] })).toEqual([]);
     expect(changed({ evidence: [...bundle.evidence, wrong] })).toEqual(['wrong-evidence /evidence/2/body']);
     for (const none of [

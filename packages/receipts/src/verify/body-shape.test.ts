@@ -14,7 +14,7 @@ const BODIES = {
 type Of = keyof typeof BODIES;
 type Container = Record<string, unknown>;
 
-/** What is wrong with the form of the body once the place has the value, or nothing if that is undefined. */
+/** The faults in the form of the body after the place is set to the value; undefined removes it. */
 const faultsOf = (of: Of, place: string, value: unknown): string[] => {
   const body = structuredClone(BODIES[of]) as unknown as Container;
   const names = place.split('/').slice(1);

@@ -1,4 +1,4 @@
-/** What callers hand in is anything, and much of it comes from others: nothing throws over it. */
+/** Callers may pass any value, often received from third parties: no function throws on it. */
 import type { JsonValue } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { attestTo, bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
@@ -31,7 +31,7 @@ interface Result {
   readonly ok: boolean;
   readonly failures?: readonly { readonly code: string }[];
 }
-/** Everything that reads a Receipt. */
+/** Every function that reads a Receipt. */
 const readReceipt = (receipt: unknown): readonly Result[] => [
   verifyReceipt(receipt, serviceDocument, { crypto: nativeCrypto }),
   parseReceipt(receipt),
@@ -130,7 +130,7 @@ const HOSTILE: readonly (readonly [string, unknown])[] = [
 const pinnedKeys = readServiceKeys(serviceDocument);
 if (!pinnedKeys.ok) throw new Error('the document cannot be read');
 const { keys: serviceKeys } = pinnedKeys;
-/** By every function that takes the compact JWS of a statement of the service. */
+/** Every function that takes the compact JWS of a statement of the service. */
 const readStatement = (text: string) => [
   parseSignedCheckpoint(text),
   verifyCheckpoint({ checkpoint: text, ...own }),

@@ -30,7 +30,7 @@ const listPlaces = (container: Container): Place[] =>
     ...(isContainer(value) ? listPlaces(value) : []),
   ]);
 
-/** A Receipt with one of its places picked. */
+/** A Receipt, and one of its places. */
 const pick = (text: string, index: number): { receipt: Container; place: Place } => {
   const receipt: Container = JSON.parse(text);
   const places = listPlaces(receipt);

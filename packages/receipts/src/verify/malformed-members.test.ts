@@ -29,7 +29,7 @@ const places = new Map(
   worlds.flatMap(({ body }) => namesIn(body)).map((names) => [`/${names.join('/')}`, names] as const),
 );
 
-/** Valid nowhere in a Receipt. */
+/** A value that is valid nowhere in a Receipt. */
 const MALFORMED = 7.5;
 
 const setMalformed = (draft: unknown, names: readonly string[]): boolean => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { verifyReceipt } from '../index.ts';
 import { PROTOCOL_CHECKS, PUBLISHED_PROFILES, PUBLISHED_TRUST_CONFIGS, TRUST_CHECKS } from './published.ts';
 
-/** The checks that rest on a fact from outside the request; the laws of verification would find one left out. */
+/** The checks that depend on a fact outside the request. The laws of verification would reveal a missing one. */
 const LOOK_UPS = ['T1', 'P2', 'P6', 'T5'];
 const MORE_WITH_BUDGETS = ['P19'];
 
@@ -14,7 +14,7 @@ const BUDGET = budgeted([capabilityOf({ maxTotal: 100_000, maxUses: 3 })]);
 describe('what is published', () => {
   it.each(Object.entries(PROFILES))('begins with %s as the engine has it', (id, { hash, profile }) => {
     const [latest] = PUBLISHED_PROFILES[id] ?? [];
-    // After a deliberate change of the profile document: put its table and hash in front, and keep the old ones.
+    // After an intended change of the profile document: add its table and hash in front, and keep the old ones.
     expect(latest?.hash).toBe(hash);
     expect(latest?.budgets).toBe(profile.budgets);
     const lookUps = [...LOOK_UPS, ...(profile.budgets ? MORE_WITH_BUDGETS : [])];
@@ -36,7 +36,7 @@ describe('what is published', () => {
     });
   });
 
-  // Hashes that Receipts in the world carry: none may ever go.
+  // Existing Receipts contain these hashes, so none may ever be removed.
   it.each([
     ['svc-base-v1', '5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950', {}],
     ['svc-base-v2', '6177b922e8dd4dd844ff6a0d3235660ce3a3ed62e59858051a1de5096dc9fd05', BUDGET],

@@ -16,7 +16,7 @@ import { verifyBundle } from '../bundle.ts';
 import { verifyIncludedReceipt } from '../inclusion.ts';
 import { verdictOf, verifyReceipt } from '../index.ts';
 
-/** A Receipt, its day closed, and what became of the keys afterwards. */
+/** A Receipt, its closed day, and the later state of the keys. */
 const world = await buildWorld();
 const day = await closeDayOf(world);
 const genuine = world.signed.text;
@@ -25,7 +25,7 @@ const newStatus = signerOf(12, `${SERVICE}#status-2`);
 
 const LEAKED = { revoked: '2026-12-01T00:00:00Z', 'svc:validUntil': '2026-12-01T00:00:00Z' };
 const ENDED = { 'svc:validUntil': '2026-11-20T00:00:00Z' };
-/** The service's document once `status-2` is there, with what is said of the other keys. */
+/** The service's document once `status-2` exists, with the given states of the other keys. */
 const documentWith = (times: Readonly<Record<string, object>>) => {
   const document = documentOf(SERVICE, { 'receipt-2': 1, 'status-1': 2, 'status-2': 12 });
   const verificationMethod = document.verificationMethod.map((method) => ({
@@ -61,7 +61,7 @@ const verify = (
   return included.ok ? included.decision : included.failures.map(({ code }) => code);
 };
 
-/** What whoever has the leaked key makes of a DENY or an ALLOW that is included: other content under its id. */
+/** A forgery with the leaked key: other content under the id of an included DENY or ALLOW. */
 const forgery = await resign(world.body, (draft) => {
   draft.grant_hash = `sha256:${'f'.repeat(64)}`;
 });
@@ -81,7 +81,7 @@ describe('a Receipt under a key that has leaked', () => {
 
   it('verifies with its inclusion and the attestation of a key in force', async () => {
     expect(verify(genuine, await attest(), times)).toBe('ALLOW');
-    // The clocks of two nodes may differ by so much.
+    // The clocks of two nodes may differ by this much.
     expect(verify(genuine, await attest({ iat: day.checkpoint.iat - 300 }), times)).toBe('ALLOW');
   });
 
@@ -207,7 +207,7 @@ describe('a bundle under pinned keys', () => {
     expect(check(honest, ended)).toEqual(['key-not-in-force /receipt/evaluated_at']);
     const endedStatus = [timed(receiptKey), timed(statusKey, '2026-11-20T00:00:00Z')];
     expect(check(honest, endedStatus)).toEqual(['key-not-in-force /inclusion/checkpoint']);
-    // An attestation by the key that has ended does not help, nor one by a key that nobody pinned.
+    // An attestation by the ended key, or by a key that is not pinned, does not help.
     const did_document = documentWith({});
     const own = { ...honest, did_document, attestation: await attest({}, statusSigner) };
     expect(check(own, endedStatus)).toContain('key-not-in-force /attestation');

@@ -52,7 +52,7 @@ const shown = (change: (draft: Draft & { receipt: unknown }) => void): unknown =
   change(draft);
   return draft;
 };
-/** Signed over any payload text under any header. */
+/** Signs any payload text under any header. */
 const forge = async (payloadText: string, header: JsonObject): Promise<unknown> => {
   const input = `${encodeBase64url(encodeUtf8(JSON.stringify(header)))}.${encodeBase64url(encodeUtf8(payloadText))}`;
   const signature = await receiptSigner.sign(encodeUtf8(input));
@@ -82,7 +82,7 @@ it.each([
   });
 });
 
-/** For every code, what produces it: what is shown, under which document, and where the fault is named. */
+/** For every failure code, inputs that give it: the Receipt, the document, and the place of the fault. */
 const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string, ...unknown[]])[]> = {
   'malformed-receipt': [
     ['an array', [], ''],
@@ -496,7 +496,7 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
   ],
 };
 
-/** Faults from which others follow: an outcome that is wrong makes other outcomes, and the decision, wrong. */
+/** Faults that cause others: a wrong outcome makes other outcomes and the decision wrong. */
 const WITH_CONSEQUENCES = new Set([
   ...['another order', 'true after a failure', 'skipped for nothing', 'false after a failure'],
   ...['skipped after a failure elsewhere', 'ALLOW with a failure', 'DENY with none', 'none on DENY'],
@@ -514,7 +514,7 @@ describe.each(Object.entries(PRODUCED))('%s', (code, cases) => {
 });
 
 const olderDocument = documentOf(SERVICE, { 'receipt-1': 7, 'status-1': 2 });
-/** Faults beside the key, or of its name. */
+/** Faults other than an unknown key, and faults of the kid. */
 const INVALID_BESIDE: readonly (readonly [string, unknown, unknown?])[] = [
   ['what is shown is not what was named as signed', shown((d) => (d.agent = 'x'))],
   ['it contradicts itself', await changed((d) => (d.trust.checks.T5 = false))],

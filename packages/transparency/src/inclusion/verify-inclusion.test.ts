@@ -10,7 +10,7 @@ const receiptId = world.body.receipt_id;
 const closed = await closeDayOf(world);
 const { inclusion, record, jws } = closed;
 
-/** Every library takes the same around them. */
+/** Characters around a JWS or an object that every library accepts or refuses alike. */
 const SHARED: Readonly<Record<'taken' | 'refused', readonly string[]>> = JSON.parse(
   readFileSync(new URL('../../../../kits/white-space.json', import.meta.url), 'utf8'),
 );
@@ -77,7 +77,7 @@ describe('a Receipt', () => {
     expect(codesOf(verify({ receiptId: other }))).toEqual([
       ...['other-receipt /receipt_id', 'wrong-leaf /leaf', 'not-included /audit_path'],
     ]);
-    // Whoever edits the proof to name it does not get further.
+    // Changing the proof so that it names the other Receipt does not help.
     expect(codesOf(verify({ receiptId: other, inclusion: { ...inclusion, receipt_id: other } }))).toEqual([
       ...['wrong-leaf /leaf', 'not-included /audit_path'],
     ]);
@@ -169,7 +169,7 @@ describe('the checkpoint', () => {
     const result = verify({ checkpoint: fork.record });
     expect(codesOf(result)[0]).toBe('other-checkpoint /checkpoint');
     expect(JSON.stringify(result)).toContain('its tree_size is 10, in the proof 9');
-    // The one given decides: the proof must lead to it.
+    // The given checkpoint is the one used: the proof must lead to it.
     expect(codesOf(result)).toContain('contradiction /root');
   });
 

@@ -38,7 +38,7 @@ const look = async (changes: Partial<MonitorOptions> = {}): Promise<Look> =>
     pin,
     crypto: nativeCrypto,
     sha256: nativeSha256,
-    // What a run writes is all that the next one knows.
+    // The next run knows only what a run has persisted.
     seen: remembered,
     choose: (days) => days,
     since: null,
@@ -153,7 +153,7 @@ describe('an honest service', () => {
     service.asked.length = 0;
     expect(await look({ choose: (days) => days.slice(1, 2) })).toMatchObject({ ...WELL, fetchedAgain: 1 });
     expect(service.asked).toEqual([
-      // At once: the rest may take hours.
+      // First, because the rest may take hours.
       '/.well-known/did.json',
       '/checkpoints/latest',
       '/checkpoints/2026-11-11',
@@ -170,7 +170,7 @@ describe('an honest service', () => {
 
 describe('what keys are pinned for', () => {
   const keyOf = (seed: number) => encodeMultikey(publicKeyOf(seed));
-  /** Under the name of a status key, by the key with this seed. */
+  /** A checkpoint under the name of a status key, signed with the key of this seed. */
   const checkpointBy = async (seed: number) => {
     const { jws } = await closeDay({
       ...{ day: '2026-11-10', previousRoot: null, size: 1 },
@@ -243,7 +243,7 @@ describe('a day that was seen raises the alarm, with both checkpoints as evidenc
         checkpoints: [before.jws, dayAt(i).jws],
       }),
     ]);
-    // It stays one until the day is what it was.
+    // The alarm stays until the day has its former checkpoint again.
     expect(codes(await look())).toEqual([`changed-day ${before.checkpoint.day}`]);
     service.days[i] = before;
     expect(await look()).toMatchObject(WELL);
@@ -257,7 +257,7 @@ describe('a day that was seen raises the alarm, with both checkpoints as evidenc
       service.days[i] = day;
       previousRoot = day.checkpoint.root;
     }
-    // The third day has the root that it had: only its neighbour's was rewritten.
+    // The third day has its former root: only the previous day was rewritten.
     expect(codes(await look())).toEqual(['changed-day 2026-11-10', 'changed-day 2026-11-11']);
   });
 
@@ -385,7 +385,7 @@ describe('leaves', () => {
       ]);
       expect(alarms[0]?.now).toContain(found);
     }
-    // Its checkpoint counts nevertheless: it was signed.
+    // Its checkpoint is persisted all the same, because it was signed.
     expect(remembered).toHaveLength(4);
     service.answer(path, null);
     expect(await look()).toMatchObject(WELL);
@@ -428,7 +428,7 @@ describe('leaves', () => {
   });
 
   it('must begin and end with the Receipts that the checkpoint names', async () => {
-    // As many leaves as a size says, under a root that the service signed for others.
+    // As many leaves as the size says, under a root that the service signed for others.
     await service.close(5, { seed: 4 });
     const { checkpoint } = dayAt(4);
     const forged = { ...checkpoint, first_receipt_id: dayAt(4).checkpoint.last_receipt_id };
@@ -606,7 +606,7 @@ describe('once a status key has leaked', () => {
     ['the document that says so', pinned(pinDocument(marked, undefined, nativeCrypto))],
     ['the new key and the former with its end', pinned(pinKeys([timed, next], SERVICE, nativeCrypto))],
   ];
-  /** What was seen before, read anew under another pin. */
+  /** The state of earlier runs, read again under another pin. */
   const readUnder = (newPin: MonitorPin) => {
     const parsed = parseSeen(formatSeen(remembered), newPin);
     if (!parsed.ok) throw new Error(parsed.problem);
