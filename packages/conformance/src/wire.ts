@@ -1,6 +1,6 @@
 /**
- * The wire contract `svc-conformance-http v1` (docs/conformance.md): one JSON POST per call. Answers are untrusted: they
- * must be strict JSON of a closed shape.
+ * The wire contract `svc-conformance-http v1` (docs/conformance.md): one JSON POST per call. Answers are untrusted:
+ * they must be strict JSON of a closed shape.
  */
 import { decodeUtf8, isJsonObject, type JsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
 import { ownText } from './own-text.ts';

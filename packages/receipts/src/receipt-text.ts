@@ -27,7 +27,8 @@ export const receiptTextOf = (jws: string): string | null => {
 };
 
 /**
- * The same for a JWS that the caller itself signed and stored: the payload is not parsed, which is faster for large lists.
+ * The same for a JWS that the caller itself signed and stored: the payload is not parsed, which is faster for large
+ * lists.
  */
 export const receiptTextOfStored = (jws: string): string | null => {
   const parts = splitReceiptJws(jws);

@@ -1,4 +1,6 @@
-/** The calendar windows of `maxPerPeriod`, in UTC (protocol §11). Every instant lies in exactly one window of a kind. */
+/**
+ * The calendar windows of `maxPerPeriod`, in UTC (protocol §11). Every instant lies in exactly one window of a kind.
+ */
 import { DAY_MS } from '@svc/codec';
 
 const HOUR_MS = 3_600_000;

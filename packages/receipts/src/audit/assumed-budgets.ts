@@ -1,6 +1,6 @@
 /**
- * Assumed balances where the Receipt pins none: on a DENY, and on an ALLOW that consumed nothing. The audit first assumes
- * that nothing was spent, and then that the budgets which would change the result were used up.
+ * Assumed balances where the Receipt pins none: on a DENY, and on an ALLOW that consumed nothing. The audit first
+ * assumes that nothing was spent, and then that the budgets which would change the result were used up.
  */
 import type { Balance, Balances, Consumption, Decided, ReceiptBody } from '@svc/protocol';
 import type { Assumption } from './assumed-facts.ts';

@@ -1,7 +1,7 @@
 /**
- * Facts that only the service knew when it decided: its registry, its allocations, its spent Proofs. An audit assumes what
- * the Receipt states and lists each assumption, so that the reader sees what depends on the service's honesty. Facts that
- * the auditor supplies replace assumptions.
+ * Facts that only the service knew when it decided: its registry, its allocations, its spent Proofs. An audit assumes
+ * what the Receipt states and lists each assumption, so that the reader sees what depends on the service's honesty.
+ * Facts that the auditor supplies replace assumptions.
  */
 import {
   type AllocationFact,

@@ -1,6 +1,6 @@
 /**
- * The audit runs the engine again on the inputs of a decision and compares the results (protocol §7–§8). Facts proven by
- * artifacts are verified; facts that only the service knew are assumed as stated and reported.
+ * The audit runs the engine again on the inputs of a decision and compares the results (protocol §7–§8). Facts proven
+ * by artifacts are verified; facts that only the service knew are assumed as stated and reported.
  */
 
 import { failure, plainObject } from '@svc/codec';

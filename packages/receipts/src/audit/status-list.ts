@@ -1,6 +1,6 @@
 /**
- * Verifies the status list that a Receipt names: a JWS by the service's `#status-<n>` key (interface §Rules, protocol §9).
- * The revocation bit is read from the list.
+ * Verifies the status list that a Receipt names: a JWS by the service's `#status-<n>` key (interface §Rules, protocol
+ * §9). The revocation bit is read from the list.
  */
 
 import { failure, member, show } from '@svc/codec';

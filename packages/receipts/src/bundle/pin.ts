@@ -106,7 +106,8 @@ class PinnedKeys {
   }
 
   /**
-   * Whether every pinned key signed. One that did not may have been pinned instead of the signer, which is then wrong.
+   * Whether every pinned key signed. If one did not, the unpinned signer may have taken its place, so the failure is
+   * `unpinned-key` and not `missing-key`.
    */
   #areAllUsed(signers: readonly SigningKey[]): boolean {
     return [...this.#purposes].every(([pinned, known]) =>

@@ -85,8 +85,8 @@ export const isAttested = (
 ): boolean => attestation?.receipt_hash === sha256Of(crypto, jws);
 
 /**
- * What is wrong with a Receipt that is included: it attests to another Receipt, or the date is wrong and there is no
- * attestation of this one. Null if nothing is.
+ * What is wrong with a Receipt that is included; null if nothing is. Either its key was not in force at its date, or is
+ * compromised, and there is no attestation of it, or the attestation is of another Receipt.
  */
 export const findDoubt = (
   attestation: Attestation | null,

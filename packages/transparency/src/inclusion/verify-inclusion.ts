@@ -1,6 +1,6 @@
 /**
- * Verifies offline that a Receipt is in the checkpoint of its day (interface §Transparency, protocol §12). Size and root
- * come from the signed checkpoint, the leaf from the Receipt's id; the proof's own values must agree.
+ * Verifies offline that a Receipt is in the checkpoint of its day (interface §Transparency, protocol §12). Size and
+ * root come from the signed checkpoint, the leaf from the Receipt's id; the proof's own values must agree.
  */
 
 import {

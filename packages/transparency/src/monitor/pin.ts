@@ -1,6 +1,6 @@
 /**
- * The trust anchor of the monitor: a DID document or keys obtained over a trusted channel. Nothing that the service serves
- * extends it.
+ * The trust anchor of the monitor: a DID document or keys obtained over a trusted channel. Nothing that the service
+ * serves extends it.
  */
 
 import { type CryptoPort, decodeMultikey, failure, show } from '@svc/codec';
