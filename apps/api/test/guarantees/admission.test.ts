@@ -1,4 +1,4 @@
-/** What the limit of verifications learns from (decision 38): a Principal's silent host says nothing about this service. */
+/** The limit of verifications is learned only from answers that measure the service (decision 38). */
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { afterEach, expect, it, vi } from 'vitest';
 import { Admission, type Leaving } from '../../src/http/admission.ts';

@@ -1,4 +1,4 @@
-/** An auditor gives what he was handed: it is recognised, what is missing is got, and one sentence says what it comes to. */
+/** `svc-receipt verify` recognises its input, fetches what is missing, and gives one sentence as the result. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
