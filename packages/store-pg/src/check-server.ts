@@ -34,9 +34,8 @@ type State = { readonly [setting in 'fsync' | 'full_page_writes']: string } & { 
 
 /**
  * Rejects with `StoreError` `refused`, in a sentence for the operator: behind a pooler that shares sessions (PgBouncer
- * with
- * `pool_mode` transaction or statement), and where `mustBeDurable`, on a server that loses acknowledged commits in a
- * crash.
+ * with `pool_mode` transaction or statement), and where `mustBeDurable`, on a server that loses acknowledged commits in
+ * a crash.
  */
 export async function checkServer(
   databaseUrl: string,

@@ -196,8 +196,8 @@ export class Connections {
   }
 
   /**
-   * A connection that is the caller's alone until `release`. Rejects with `StoreError` `unavailable` where none was
-   * free in time.
+   * A connection that is the caller's alone until `release`. Rejects with `StoreError` `unavailable` where none could
+   * be had in time.
    */
   async take(waitMs: number): Promise<Session> {
     let giveUp = () => {};

@@ -12,8 +12,8 @@ export interface Database {
   /** Runs a statement that may change something. */
   write<Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]>;
   /**
-   * Returns the session that is held between statements, before the caller waits for something else. Absent where no
-   * session is held.
+   * Returns the session that is held between statements, before the caller waits for something else. Present only where
+   * such a session can be returned: in reports on a replica.
    */
   rest?(): void;
 }

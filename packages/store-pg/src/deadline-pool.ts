@@ -48,8 +48,8 @@ export class DeadlinePool {
   }
 
   /**
-   * Runs `work` on a connection of its own. Rejects with `StoreError` `unavailable` when no connection was free in
-   * time, with `DeadlineError` when `work` took too long, and otherwise as `work` does.
+   * Runs `work` on a connection of its own. Rejects with `StoreError` `unavailable` when no connection could be had
+   * in time, with `DeadlineError` when `work` took too long, and otherwise as `work` does.
    */
   run<T>(
     work: (client: pg.ClientBase) => Promise<T>,

@@ -37,7 +37,10 @@ export interface PoolSettings {
 /** Opens a pool: its size, the deadline of its calls, and its differences from the other pools. */
 type OpenPool = (size: number, deadlineMs: number, change?: Partial<DeadlinePoolOptions>) => DeadlinePool;
 
-/** All pools that the result opens to the primary share the watch over silent connections and the limit of openings. */
+/**
+ * All pools that the result opens share the watch over silent connections, and the limit of openings unless they name
+ * another.
+ */
 const poolOpener = ({ databaseUrl, standing, deadlines, onError }: PoolSettings): OpenPool => {
   const silent = new SilentConnections(databaseUrl);
   const openings = createOpenings();

@@ -136,7 +136,7 @@ const membersAmong = async (
  * The time, in milliseconds, from which on the caller may read the consumption of a Grant; null when it may not read
  * it.
  *
- * - The Principal of the Grant reads it from the time when it got its DID.
+ * - The Principal of the Grant, and its org, read it from the time when the present holder got the DID.
  * - The operator, the relying parties that have verified the Grant, and their orgs read it from the beginning.
  *
  * Anybody can sign a Grant under this id and have it denied, so only decisions about the Principal's own Grant count as

@@ -100,8 +100,8 @@ const LIMITS: readonly {
 
 /**
  * Returns the one request that stands for this denial, made now or before. `NOT_FOUND`: the caller has no such
- * decision. `CONFLICT`: the decision cannot be approved, or the Principal has denied the same lately. `RATE_LIMITED`:
- * too many requests exist.
+ * decision. `CONFLICT`: the decision cannot be approved, or the Principal has lately denied the same, or too many
+ * requests about this Agent. `RATE_LIMITED`: too many requests exist.
  */
 export const requestApproval = async (
   deps: ServiceDeps,

@@ -1,6 +1,6 @@
 /**
- * One decision as it was signed, with its outcome records (interface §Decision). A decision of another relying party is
- * answered like an absent one.
+ * One decision as it was signed, with its outcome records (interface §Decision). A decision that the caller may not
+ * read is answered like an absent one.
  */
 import type { DidWeb, ReceiptId } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';

@@ -19,7 +19,7 @@ import { NoteKeeper } from './keep-notes.ts';
 
 export interface FenceOptions {
   readonly fenceStore: FenceStore;
-  /** Age of a head from which nothing is decided on it. */
+  /** Maximum age of a head, ms. Nothing is decided on an older one. */
   readonly maxAgeMs: number;
 }
 
@@ -49,7 +49,10 @@ const SHORTEST: Pause = { pauseMs: ROUND_MS, leastMs: MIN_PAUSE_MS };
  */
 const LONGEST_PAUSE_SHARE = 1 / 4;
 
-/** Changes are normally copied within about a second. From this age on, the fence reports them (docs/operations.md). */
+/**
+ * Changes are normally copied within about a second. Above this age the fence reports that a restore could lack them
+ * (docs/operations.md).
+ */
 const LONGEST_UNKEPT_MS = 60_000;
 
 const WHY: Readonly<Record<Exclude<HeadVerdict, 'known' | 'next'>, string>> = {
@@ -208,7 +211,7 @@ export class Fence {
   /**
    * `over` is aborted when the round has given up this look. What the look finds after that must not change the state,
    * because another server may have been confirmed meanwhile. Changes are still copied, so that a slow store delays
-   * them but does not prevent it.
+   * the copies but does not prevent them.
    */
   async #look(over: AbortSignal, again = LOOKS_AGAIN): Promise<void> {
     const { store, random, identity } = this.deps;

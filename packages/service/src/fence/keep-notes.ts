@@ -4,8 +4,8 @@
  * is stored outside.
  *
  * A pass copies each note that existed when it began once, the oldest first. Notes of revocations come first, including
- * those made meanwhile. So a note waits only for older ones; it never waits for a note that cannot be copied or that
- * changes all the time.
+ * those made meanwhile. So a note waits only for older ones and for revocations, once for each. No note that cannot be
+ * copied, and none that changes all the time, keeps others waiting.
  */
 import { isJsonObject, parseStrictJson } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';

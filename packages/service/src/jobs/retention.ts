@@ -78,8 +78,8 @@ const sweepOn = async (
   let { from } = place;
   place.lap ??= { began: from, ends: 0 };
   const { lap } = place;
-  // If a part fails, the next round begins at the start of the table and reaches the part again. So a part that always
-  // fails does not keep the parts before it from being swept.
+  // If a part fails, the next round begins with this part. If the part fails there too, the round after begins at the
+  // start of the table. So a part that always fails does not keep the parts before it from being swept.
   place.from = 0;
   const left = await stepByStep(stop, async () => {
     const step = await sweep(from);

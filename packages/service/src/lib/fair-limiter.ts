@@ -1,7 +1,7 @@
 /**
  * Limits concurrent work, and shares the places fairly:
  *
- * - waiting tenants take turns, and no org can have all places;
+ * - waiting tenants take turns, and an org has at most `atOncePerOrg` places;
  * - work with the same exclusive key runs one after another;
  * - the number of waiting entrants and their waiting time are limited.
  *

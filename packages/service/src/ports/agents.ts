@@ -1,7 +1,7 @@
 /** The inventory of Agents, which no decision consults. */
 import type { DidKey, DidWeb } from '@svc/protocol';
 
-/** An Agent as a Principal has registered it. */
+/** An Agent as a Principal has registered it. This is an inventory: no decision reads it. */
 export interface AgentRecord {
   readonly did: DidKey;
   readonly principal: DidWeb;

@@ -45,7 +45,10 @@ export interface DayState {
 /** Where a day's rows are: in the ledger, kept beside it, or only in the objects. */
 export type DayPlace = 'ledger' | 'kept' | 'objects';
 
-/** Where a method takes `nowMs`, its present time is the earlier of `nowMs` and the database's clock. */
+/**
+ * `nowMs` is the time of the process. Whether a day or manifest is old enough to be packed, cleared, removed or purged
+ * is judged by the earlier of `nowMs` and the database's clock.
+ */
 export interface ColdDayRepository {
   /**
    * Days that may be packed, the oldest first: closed at least `hotDays` ago, found intact recently, and

@@ -58,7 +58,7 @@ export interface ConformanceRunRepository {
    * count, and so start, runs of the org wait for it.
    */
   countForUpdate(org: string): Promise<number>;
-  /** Null, and nothing stored, while another run of the account is running. */
+  /** Null, and nothing stored, while a run of the account waits or is running. */
   insert(run: NewConformanceRun): Promise<ConformanceRunRecord | null>;
   find(runId: string): Promise<ConformanceRunRecord | null>;
   /**

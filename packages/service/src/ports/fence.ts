@@ -54,7 +54,7 @@ export interface FenceStore {
  * - `known`: the head is a beat of this database, `ageMs` old.
  * - `next`: the beat in the answer is to be published. The head is a beat of this database, or there was never a head.
  * - `behind`: the head is later than all beats of the database.
- * - `diverged`: the database has another beat with the head's number.
+ * - `diverged`: the head's number is within those of the database's beats, but the head is not one of these beats.
  * - `forgotten`: the head is older than all beats that the database still has.
  * - `gone`: the database had a fence, and there is no head.
  */

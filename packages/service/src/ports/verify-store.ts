@@ -99,7 +99,7 @@ export interface DecisionCommit {
    */
   readonly bindsGrantHash: Sha256 | null;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
-  /** Null: the RP is in no org, or the Grant is the sandbox's. */
+  /** Null: the RP is in no org, or the Grant is proven to be the sandbox's. */
   readonly productionCheck: ProductionCheck | null;
   /** Null: no balances were consulted. */
   readonly budget: BudgetUse | null;
@@ -163,8 +163,8 @@ export interface VerifyStore {
     decide: (facts: readonly (BudgetFacts | null)[]) => Promise<readonly DecisionCommit[]>,
   ): Promise<CommitOutcome[]>;
   /**
-   * Looks up receipts on a new connection after an ambiguous commit, within 300 ms. Receipts that it answers are as
-   * durable as those of a normal commit.
+   * Looks up receipts after an ambiguous commit, on a connection that commits do not use, within 300 ms. Receipts that
+   * it answers are as durable as those of a normal commit.
    */
   findStored(receiptIds: readonly ReceiptId[]): Promise<ReadonlySet<ReceiptId>>;
   /** Resolves once all that was read as stored before the call is durable. Rejects where that is not known in time. */

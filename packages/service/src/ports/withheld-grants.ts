@@ -22,7 +22,10 @@ export interface WithheldGrantRepository {
   withholdRest(epoch: number): Promise<void>;
   /** Withheld Grants after `afterId` ('' for the first), by ascending ids. */
   list(afterId: string, limit: number): Promise<readonly WithheldGrant[]>;
-  /** Releases `limit` of these Grants after `afterId`, and answers those that were withheld, by ascending ids. */
+  /**
+   * Reads `limit` of these Grants after `afterId`, by ascending ids, and releases those that are withheld. Answers the
+   * released ones.
+   */
   release(
     which: ReleasedGrants,
     afterId: string,

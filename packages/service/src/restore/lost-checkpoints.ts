@@ -1,7 +1,7 @@
 /**
  * Days that were closed in a lost span keep their published checkpoint, because a second one would be a fork. The
- * checkpoint is stored again as it was signed, without tiles. The database no longer has all its Receipts, and the
- * statement says so.
+ * checkpoint is stored again as it was signed, without tiles. The database no longer shows which Receipts the
+ * checkpoint covers, and the statement says so.
  */
 import { kidOfJws } from '@svc/codec';
 import type { JsonObject, Sha256 } from '@svc/protocol';

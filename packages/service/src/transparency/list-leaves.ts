@@ -20,7 +20,7 @@ export interface DayLeaves {
   readonly text: AsyncIterable<string>;
 }
 
-/** Leaves read at once; a cold day is read in runs of the same size. */
+/** Leaves read at once: as many as a row group of a cold day has. */
 const RUN = 2_048;
 
 /** `NOT_FOUND` for a day that is not closed. */

@@ -6,12 +6,12 @@
  * - one fetch at a time for each Principal, and a limited number for each org and in all;
  * - orgs take turns;
  * - a pause after a failure;
- * - no request waits for a fetch longer than `WAIT_MS` after the fetch began.
+ * - no request waits for a fetch longer than `WAIT_MS` after the fetch was requested; the time in the queue counts.
  *
  * When the wait is over, the document in force is used until the engine refuses it for its age. A fetch that succeeds
  * late is still stored, for later requests.
  *
- * Nothing is fetched for a Principal that never proved its domain: its Grants fail at T2 whatever the document says.
+ * Nothing is fetched for a Principal whose domain is not proven: its Grants fail at T2 whatever the document says.
  */
 import { type DidWeb, TRUST_CONFIG } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
@@ -37,7 +37,10 @@ const FAILURES_REMEMBERED = 10_000;
 
 interface Refresh {
   readonly startedAtMs: number;
-  /** Null: the fetch gave nothing new. Never rejects. */
+  /**
+   * The Principal as stored afterwards, unchanged where the host failed. Null: storage failed, or the fetch got no
+   * place. Never rejects.
+   */
   readonly done: Promise<PrincipalRecord | null>;
 }
 
@@ -72,7 +75,7 @@ export class DocumentRefresher {
     return nowMs >= usedUntilMs || isDatedAhead(document, nowMs);
   }
 
-  /** The Principal as stored after a refresh; null when no refresh ended in time. */
+  /** The Principal as stored after a refresh; null when there is none, or the refresh did not end in time. */
   async refresh({ did }: Pick<PrincipalRecord, 'did'>): Promise<PrincipalRecord | null> {
     const { startedAtMs, done } = this.running.get(did) ?? this.start(did);
     const waitMs = startedAtMs + WAIT_MS - performance.now();

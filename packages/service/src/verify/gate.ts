@@ -26,7 +26,7 @@ export interface EntitledCaller {
    * The Grant names the sandbox's Principal as its issuer. If that proves true, the decision is not a production check.
    */
   readonly namesSandbox: boolean;
-  /** Why no plan covers the check; null where one does or none is needed. */
+  /** Why no plan covers the check, also where that is not enforced; null where one does, or the RP is in no org. */
   readonly uncovered: string | null;
 }
 

@@ -38,8 +38,8 @@ const columns = `event_id as "eventId", svc_ms(occurred_at) as "occurredAtMs", a
 
 /**
  * The actors, and since when each Principal and relying party among them has its present holder: since it was
- * registered or transferred. A transfer is audited in its own transaction. Events of a former holder of the DID are not
- * shown.
+ * registered or transferred. A transfer is audited in the transaction that makes it. Events of a former holder of
+ * the DID are not shown.
  */
 const actorsSql = (dids: string, kinds: string) => `
   select did, kind, case kind

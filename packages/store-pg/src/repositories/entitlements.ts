@@ -51,8 +51,8 @@ export const putEntitlement = (
 
 /**
  * The day in which a cap begins, if that day is cold and this push begins the cap, with the members of the org that
- * have production checks in it. Its checks were counted before it was packed. If the day moves before the push is
- * stored, `svc_put_entitlement` fails, and this is read again.
+ * have production checks in it. Its checks were counted before it was packed. If the day moves, or the entitlement
+ * changes, before the push is stored, `svc_put_entitlement` fails, and this is read again.
  */
 const coldDaySql = `
   select c.manifest_hash as hash, array(

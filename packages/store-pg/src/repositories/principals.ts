@@ -33,7 +33,7 @@ export const principalColumns = `${memberColumns},
 
 const select = `select ${principalColumns} from principals p left join evidence e on e.hash = p.document_hash`;
 
-// A transfer keeps the row and its history, and is audited in its own transaction.
+// A transfer keeps the row and its history, and is audited in the transaction that makes it.
 const heldSinceSql = `
   select svc_ms(greatest(p.created_at, (
     select max(occurred_at) from audit_events
