@@ -123,9 +123,7 @@ export const openPools = (settings: PoolSettings) => {
 
 export type Pools = ReturnType<typeof openPools>;
 
-/**
- * `onChange` is called at each change of the replica's state. The primary's pools answer whatever the replica may not.
- */
+/** Opens the pools of a replica; the primary's answer whatever it may not. `onChange`: see `ReplicaOptions`. */
 export const openReplica = (
   settings: PoolSettings,
   { reads, reports }: Pick<Pools, 'reads' | 'reports'>,

@@ -43,7 +43,7 @@ import type { VerifyStore } from './verify-store.ts';
 import type { WithheldGrantRepository } from './withheld-grants.ts';
 
 /**
- * - `unavailable`: nothing was sent, so nothing is stored.
+ * - `unavailable`: nothing is stored: nothing was sent, or the answer to a read or to work before COMMIT was lost.
  * - `refused`: the server answered with an error and rolled back.
  * - `ambiguous`: the answer was lost; the work may or may not be stored.
  * - `conflict`: a unique constraint was violated.
