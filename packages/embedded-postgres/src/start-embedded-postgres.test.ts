@@ -55,7 +55,7 @@ afterAll(() => removeEmbeddedPostgres(made.dataDir));
 afterEach(cleanUp);
 
 describe('startEmbeddedPostgres', () => {
-  it('starts, UTF8 with locale C, durable unless told otherwise, for the 300 connections of several nodes; keeps what was committed over a restart, and stops twice without complaint', async () => {
+  it('starts with UTF8, locale C, 300 connections and fsync by default, keeps data over a restart, and may be stopped twice', async () => {
     const wanted = (fsync: string) => [{ encoding: 'UTF8', lc: 'C', fsync, max: '300', tz: 'UTC' }];
     const sql = `SELECT current_setting('server_encoding') AS encoding, datcollate AS lc, current_setting('fsync') AS fsync,
       current_setting('max_connections') AS max, current_setting('timezone') AS tz
@@ -74,7 +74,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
   });
 
-  it('asks for a password, kept in a file that only the server user reads, and listens on 127.0.0.1 only', async () => {
+  it('requires a password from a file that only the server user can read, and listens only on 127.0.0.1', async () => {
     const server = await start({ dataDir: copyOfMade(), durable: false });
     const wrong = new URL(server.url);
     wrong.password = 'wrong';
@@ -86,7 +86,7 @@ describe('startEmbeddedPostgres', () => {
     await expect(reach('::1', server.port)).rejects.toThrow();
   });
 
-  it('joins the server that runs already, and leaves it to the one who started it', async () => {
+  it('joins a server that already runs, and leaves stopping it to the process that started it', async () => {
     const dataDir = join(folder(), 'data');
     const [first, second] = await Promise.all([
       start({ dataDir, durable: false }),
@@ -99,7 +99,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it("is nobody else's to stop before its starter has written anything down", async () => {
+  it('does not stop a server whose starter is not recorded yet', async () => {
     const dataDir = copyOfMade();
     const owner = await start({ dataDir, durable: false });
     rmSync(join(owner.dataDir, 'cluster', 'starter'));
@@ -108,7 +108,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('takes over an orphan whose starter is gone, and stops it', async () => {
+  it('takes over a server whose starter is gone, and stops it', async () => {
     const dataDir = copyOfMade();
     const { child, pid } = await startElsewhere(dataDir, 'stay');
     child.kill('SIGKILL');
@@ -123,7 +123,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   // For clusters of a test's own, replica.test.ts and outage.test.ts of store-pg test this.
-  it.runIf(isDeep)('starts again after the server was killed, on the same port', async () => {
+  it.runIf(isDeep)('starts again on the same port after the server was killed', async () => {
     const dataDir = copyOfMade();
     const first = await start({ dataDir });
     await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
@@ -135,7 +135,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it.runIf(isDeep)(
-    'clears the postmaster.pid of a server long gone whose number another process has now',
+    'clears a stale postmaster.pid whose process id belongs to another process now',
     async () => {
       const dataDir = copyOfMade();
       const first = await start({ dataDir, durable: false });
@@ -149,7 +149,7 @@ describe('startEmbeddedPostgres', () => {
     },
   );
 
-  it.runIf(isDeep)('stops a server held by SIGSTOP, and one whose session will not end', async () => {
+  it.runIf(isDeep)('stops a server that is held by SIGSTOP and has a busy session', async () => {
     const server = await start({ dataDir: copyOfMade(), durable: false });
     const session = new Client({ connectionString: server.url });
     session.on('error', () => undefined);
@@ -161,7 +161,7 @@ describe('startEmbeddedPostgres', () => {
     await busy;
   });
 
-  it('says what was wrong, with the log: a port in use, a cluster of another version', async () => {
+  it('reports a port in use, with the log, and a cluster of another version', async () => {
     const server = await start({ dataDir: copyOfMade(), durable: false });
     await expect(start({ dataDir: copyOfMade(), durable: false, port: server.port })).rejects.toThrow(
       /did not start.*\n(.*\n)*.*Address already in use/,
@@ -171,7 +171,7 @@ describe('startEmbeddedPostgres', () => {
     await expect(start({ dataDir: server.dataDir })).rejects.toThrow(/made by PostgreSQL 9/);
   });
 
-  it.runIf(isDeep)('leaves no half-made cluster behind when the maker died in the middle', async () => {
+  it.runIf(isDeep)('removes a half-made cluster whose maker has died', async () => {
     const dataDir = copyOfMade();
     const first = await start({ dataDir, durable: false });
     await first.stop();
@@ -182,7 +182,7 @@ describe('startEmbeddedPostgres', () => {
     expect(existsSync(halfMade)).toBe(false);
   });
 
-  it('ends the server when the process that started it ends without stopping it', async () => {
+  it('stops the server when the process that started it exits without stopping it', async () => {
     const dataDir = copyOfMade();
     const { pid } = await startElsewhere(dataDir, 'end');
     expect(pid).toBeGreaterThan(0);
@@ -195,7 +195,7 @@ if (!isRoot) console.warn('not root: the tests of running as another user are sk
 
 asRoot('startEmbeddedPostgres, as root', () => {
   // PostgreSQL refuses to start as root, so every test with a database shows that another user runs it.
-  it.runIf(isDeep)('runs the server as an ordinary user, nobody where nobody else is known', async () => {
+  it.runIf(isDeep)('runs the server as an ordinary user, as "nobody" if no other is known', async () => {
     expect(findServerUser(['no-such-user', 'nobody'])?.name).toBe('nobody');
     expect(() => findServerUser(['no-such-user'])).toThrow(/no user called no-such-user/);
     const users = ['no-such-user', 'nobody'];
@@ -205,7 +205,7 @@ asRoot('startEmbeddedPostgres, as root', () => {
   });
 
   it.runIf(isDeep)(
-    'puts the cluster where the server user gets to, says so, and finds it there again',
+    'puts the cluster where the server user has access, reports the place, and finds it again',
     async () => {
       const hidden = folder();
       chmodSync(hidden, 0o700);
@@ -221,7 +221,7 @@ asRoot('startEmbeddedPostgres, as root', () => {
     },
   );
 
-  it('leaves a directory that belongs to somebody else as it is', async () => {
+  it('leaves an existing foreign directory unchanged', async () => {
     const dataDir = join(folder(), 'data');
     mkdirSync(dataDir, { mode: 0o700 });
     writeFileSync(join(dataDir, 'precious'), 'mine');

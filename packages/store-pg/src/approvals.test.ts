@@ -75,7 +75,7 @@ const RACES_MS = sampled({ quick: 30_000, deep: 900_000 });
 
 describe('a request is decided once', () => {
   it(
-    'of approvals, denials and cancellations that wait for one row, on two nodes, exactly one wins',
+    'of concurrent approvals, denials and cancellations on two nodes, exactly one succeeds',
     async () => {
       for (let round = 0; round < sampled({ quick: 6, deep: 200 }); round++) {
         const id = await insertDueIn(60_000);
@@ -99,7 +99,7 @@ describe('a request is decided once', () => {
   );
 
   it(
-    'an approval that races the expiry wins before it or never: nothing is approved that has expired',
+    'an approval that races the expiry succeeds only before it: no expired request is approved',
     async () => {
       for (let round = 0; round < sampled({ quick: 10, deep: 500 }); round++) {
         const id = await insertDueIn(30);
@@ -151,7 +151,7 @@ describe('a request is decided once', () => {
   };
 
   it(
-    'of two approvals, a denial, a cancellation, a transfer of the DID and the expiry at once, exactly one wins and is told',
+    'of concurrent approvals, denial, cancellation, DID transfer and expiry, one succeeds and is emitted as an event',
     async () => {
       const audience: EventAudience = `rp ${world.relyingParty.did}`;
       await insertSubscription(stores.first, audience, ['approval.decided']);
@@ -172,7 +172,7 @@ describe('a request is decided once', () => {
     RACES_MS,
   );
 
-  it('without the protections several would win, and the races above would show it', async () => {
+  it('without the trigger that refuses a second decision several succeed: the test can fail', async () => {
     const unguarded = (id: string, { state }: ApprovalDecision) =>
       runSql<ApprovalRecord>(
         stores.url,
@@ -191,7 +191,7 @@ describe('a request is decided once', () => {
     }
   });
 
-  it('whoever writes: what is decided, and what was asked for, is refused another value', async () => {
+  it('the database refuses every change to a decision or to what was asked for', async () => {
     const { requestId } = await insert();
     await stores.first.approvals.decide(requestId, DENIED);
     const other = await insert();
@@ -218,7 +218,7 @@ describe('a request is decided once', () => {
     ).rejects.toThrow(/check constraint/);
   });
 
-  it('a Grant approves one request', async () => {
+  it('a Grant can approve only one request', async () => {
     const grantId = newGrantId();
     const [one, other] = [await insert(), await insert()];
     expect(await stores.first.approvals.decide(one.requestId, approved(grantId))).not.toBeNull();
@@ -228,7 +228,7 @@ describe('a request is decided once', () => {
     expect(await stateOf(other.requestId)).toBe('pending');
   });
 
-  it('requests of one relying party, and those to one Principal, are made one after another on all nodes', async () => {
+  it('requests of one relying party, and requests to one Principal, are serialised across nodes', async () => {
     const { relyingParty, principal } = newAsk();
     const other = 'did:web:other.example' as DidWeb;
     for (const next of [
@@ -251,7 +251,7 @@ describe('a request is decided once', () => {
     }
   });
 
-  it('the same thing is open once, also where two nodes ask without the lock', async () => {
+  it('the same request is open only once, also if two nodes insert it without the lock', async () => {
     const ask = newAsk();
     const again = { ...newAsk(), grantId: ask.grantId, agent: ask.agent };
     const made = await Promise.allSettled([
@@ -262,8 +262,8 @@ describe('a request is decided once', () => {
   });
 });
 
-describe('what is due', () => {
-  it('is read as expired by every way of reading, and is recorded as that', async () => {
+describe('a request that is due to expire', () => {
+  it('is read as expired by every query, and is recorded as expired', async () => {
     const { approvals } = stores.first;
     const principal = world.principal.did;
     const byId = await insertDueIn(-1);
@@ -281,7 +281,7 @@ describe('what is due', () => {
     expect(await approvals.decide(swept, approved())).toBeNull();
   });
 
-  it('is neither approved, denied nor cancelled, also where nobody has read it before', async () => {
+  it('is not approved, denied or cancelled, also if nobody has read it before', async () => {
     for (const decision of [approved(), DENIED, CANCELLED]) {
       const id = await insertDueIn(-1);
       expect(await stores.first.approvals.decide(id, decision)).toBeNull();
@@ -289,7 +289,7 @@ describe('what is due', () => {
     }
   });
 
-  it('with the transfer of the Principal that is asked, by whichever version, and of no other', async () => {
+  it('includes each pending request to a Principal that is transferred, and no request to another Principal', async () => {
     const asked = await insert();
     world = await createWorld(stores.first);
     const other = await insert();
@@ -297,7 +297,7 @@ describe('what is due', () => {
     expect([await stateOf(asked.requestId), await stateOf(other.requestId)]).toEqual(['expired', 'pending']);
   });
 
-  it('the job expires it, forgets Grants that have expired, and removes requests after 30 days', async () => {
+  it('is expired by the job, which also forgets expired Grants and removes requests after 30 days', async () => {
     const due = await insertDueIn(-1);
     const { requestId } = await insert();
     await stores.first.approvals.decide(requestId, approved(newGrantId(), Date.now() - 1));
@@ -321,7 +321,7 @@ describe('what is due', () => {
   });
 });
 
-describe('what is told', () => {
+describe('approval events', () => {
   const want = async () => {
     const audiences: EventAudience[] = [`principal ${world.principal.did}`, `rp ${world.relyingParty.did}`];
     for (const audience of audiences)
@@ -334,7 +334,7 @@ describe('what is told', () => {
     };
   };
 
-  it('the request to its Principal, each end but a cancellation to the relying party, once', async () => {
+  it('are emitted once: requests to the Principal, and every end except a cancellation to the relying party', async () => {
     const told = await want();
     for (const decision of [approved(), DENIED, CANCELLED]) {
       const { requestId } = await insert();
@@ -349,7 +349,7 @@ describe('what is told', () => {
     ]);
   });
 
-  it('a request to whoever has proven the domain of its Principal, and not to whoever has only registered it', async () => {
+  it('of a request are emitted only to a Principal with a proven domain', async () => {
     const told = await want();
     const prove = (state: 'unverified' | 'verified') =>
       stores.first.principals.recordVerification(world.principal.did, {
@@ -364,7 +364,7 @@ describe('what is told', () => {
     expect(await told()).toEqual([['approval.requested pending'], []]);
   });
 
-  it('nothing of what is rolled back', async () => {
+  it('are not emitted by a transaction that is rolled back', async () => {
     const told = await want();
     const { requestId } = await insert();
     await expect(
@@ -379,7 +379,7 @@ describe('what is told', () => {
   });
 });
 
-it('what was asked of a DID, or by one, is gone once the DID is released', async () => {
+it('requests to a DID or by a DID are deleted when the DID is released', async () => {
   const principal = world.principal.did;
   for (const release of [
     `delete from status_lists where principal = '${principal}'; delete from principal_keys where principal = '${principal}';
@@ -397,7 +397,7 @@ it('what was asked of a DID, or by one, is gone once the DID is released', async
   }
 });
 
-it('pending are counted over all Principals: not those that are decided, nor those that have expired and are not recorded so yet', async () => {
+it('countPending counts over all Principals, without decided requests and without expired ones that are not yet recorded', async () => {
   const before = await stores.first.approvals.countPending();
   const { requestId } = await insert();
   await insert();

@@ -47,7 +47,7 @@ const besideBarriersOf = async (orgs: readonly string[], work: (victim: Store) =
   });
 };
 
-it('a revocation is found and recorded while all connections for barriers wait', async () => {
+it('a revocation is looked up while all connections for barriers wait', async () => {
   const grant = await insertGrant(world);
   await besideBarriersOf(['hostile-a', 'hostile-b', 'hostile-c'], async ({ revocation }) => {
     const { grants } = await revocation.grants.findRevocable(world.principal.did, [grant.id]);
@@ -55,7 +55,7 @@ it('a revocation is found and recorded while all connections for barriers wait',
   });
 });
 
-it('its own barrier passes beside those of an org that has as many as it may', async () => {
+it('a barrier of another org passes while one org uses all of its barrier connections', async () => {
   const grant = await insertGrant(world);
   await besideBarriersOf(['hostile-d'], async ({ revocation }) => {
     const stamps = await revocation.stampRevoked(world.principal.did, [grant.id], Date.now());

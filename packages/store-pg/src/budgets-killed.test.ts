@@ -86,7 +86,7 @@ const checkBooks = async (): Promise<number> => {
   return balances.version;
 };
 
-describe('PostgreSQL is killed', () => {
+describe('no budget is lost or spent without a Receipt if PostgreSQL is killed', () => {
   const FUNCTIONS = [
     'svc_commit_decisions',
     'svc_judge_budgets',
@@ -164,7 +164,7 @@ describe('PostgreSQL is killed', () => {
   };
 });
 
-describe('the connection is cut', () => {
+describe('no budget is lost or spent without a Receipt if the connection is cut', () => {
   /** Loses the n-th message that carries a statement, or its answer. */
   const startProxy = async () => {
     let left = Number.POSITIVE_INFINITY;

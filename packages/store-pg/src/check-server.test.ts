@@ -17,7 +17,7 @@ import { CONNECTIONS_OF_PROCESS } from './store-limits.ts';
 
 const database = withDatabase();
 
-it('a server that writes nothing through is refused where answers must last, with what to set', async () => {
+it('a server with fsync off is refused if answers must be durable, and the message says what to set', async () => {
   await checkServer(database.url, { mustBeDurable: false });
   await expect(checkServer(database.url, { mustBeDurable: true })).rejects.toMatchObject({
     kind: 'refused',
@@ -25,7 +25,7 @@ it('a server that writes nothing through is refused where answers must last, wit
   });
 });
 
-it('a server, or a role, that takes fewer connections than the processes may open is told, with both numbers', async () => {
+it('a server or a database with too few connections for the processes is refused, with the limit in the message', async () => {
   const [row] = await runSql<{ most: number; reserved: number }>(
     database.url,
     "select current_setting('max_connections')::int as most, current_setting('superuser_reserved_connections')::int as reserved",
@@ -60,7 +60,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer', () => {
   };
 
   it.each(['transaction', 'statement'] as const)(
-    'in %s mode it is refused at start, in a sentence that says why',
+    'in %s mode the server is refused at start, and the message names pool_mode = session',
     async (mode) => {
       const url = await startPooler(mode);
       await expect(checkServer(url, { mustBeDurable: false })).rejects.toMatchObject({
@@ -70,7 +70,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer', () => {
     },
   );
 
-  it('a replica is refused alike', async () => {
+  it('in transaction mode a replica is refused with the same message', async () => {
     const name = new URL(database.url).pathname.slice(1);
     // To this check, a standby is any server that takes no writes.
     await runSql(database.url, `alter database ${name} set default_transaction_read_only = on`);
@@ -86,7 +86,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer', () => {
     }
   });
 
-  it('in session mode all works, with nothing set for it', async () => {
+  it('in session mode the checks, a migration and a store work without further settings', async () => {
     const url = await startPooler('session');
     await checkServer(url, { mustBeDurable: false });
     expect(await migrate(url)).toEqual([]);

@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 
 describe('closing days', () => {
-  it('two closers at once, one cut off in the middle before: every ended day since the first, once, in a chain', async () => {
+  it('two concurrent closers close each ended day once, in a chain, also after one that was cut off', async () => {
     expect(await stores.first.checkpoints.closeDay(days[0] ?? '')).toBe(true);
     const [a, b] = await Promise.all([closeDays(deps(stores.first)), closeDays(deps(stores.second))]);
     expect([...a.closed, ...b.closed].sort()).toEqual(days);
@@ -87,7 +87,7 @@ describe('closing days', () => {
     expect(await stores.first.checkpoints.closeDay(daysAgo(0))).toBe(false);
   });
 
-  it('a checkpoint that does not follow the one before is refused, and so is any change to what is published', async () => {
+  it('a checkpoint that does not follow the latest one is refused, and published checkpoints are append-only', async () => {
     const latest = await stores.first.checkpoints.findLatest();
     if (latest === null) throw new Error('no checkpoint');
     const day = dayAfter(latest.day);
@@ -106,8 +106,8 @@ describe('closing days', () => {
   });
 });
 
-describe('inclusion', () => {
-  it('each receipt of every closed day is proven to be in it, at its place', async () => {
+describe('inclusion proofs', () => {
+  it('each Receipt of every closed day is proven to be in it, at its index', async () => {
     for (const [day, ids] of leaves) {
       for (const [index, receiptId] of sampleOf([...ids.entries()], 40)) {
         const answer = await getInclusion(deps(), receiptId);
@@ -129,7 +129,7 @@ describe('inclusion', () => {
     }
   });
 
-  it('a receipt of an open day waits; one that does not exist is not found', async () => {
+  it('a Receipt of an open day is pending, and one that does not exist is NOT_FOUND', async () => {
     const [today] = receiptIdsOf(daysAgo(0), 1);
     if (today === undefined) throw new Error('no id');
     await expect(getInclusion(deps(), today)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -137,7 +137,7 @@ describe('inclusion', () => {
     expect(await getInclusion(deps(), today)).toEqual({ kind: 'pending', day: daysAgo(0) });
   });
 
-  it('a receipt added behind the back of a closed day is never proven', async () => {
+  it('a Receipt that was inserted into a closed day is never proven', async () => {
     const day = days[2] ?? '';
     const [late] = receiptIdsOf(day, 3).slice(1);
     if (late === undefined) throw new Error('no id');
@@ -146,7 +146,7 @@ describe('inclusion', () => {
   });
 });
 
-describe('reading what is stored again', () => {
+describe('checking stored contents', () => {
   const never = new AbortController().signal;
   const check = async () => {
     const events: unknown[] = [];
@@ -161,7 +161,7 @@ describe('reading what is stored again', () => {
   };
   const [whole, altered, shortened] = [days[1] ?? '', days[3] ?? '', days[4] ?? ''];
 
-  it('finds the day in which one byte was changed, one receipt vanished, one appeared; the others are intact', async () => {
+  it('finds the days with a changed byte, a missing Receipt or an added Receipt, and no others', async () => {
     const victim = leaves.get(altered)?.[100];
     await tamper(stores.url, `update receipts set jws = 'Jws' || substr(jws, 4) where receipt_id = $1`, [
       victim,
@@ -175,7 +175,7 @@ describe('reading what is stored again', () => {
     expect(broken).not.toContain(whole);
   });
 
-  it('does not read a day twice within 24 hours, and reads it again after', async () => {
+  it('reads a day once in 24 hours', async () => {
     expect(await checkContent(deps(), never)).toEqual({ checked: 0, broken: 0 });
     await runSql(
       stores.url,
@@ -189,7 +189,7 @@ describe('reading what is stored again', () => {
     expect(Date.now() - ((await stores.first.checkpoints.oldestCheckMs()) ?? 0)).toBeLessThan(3_600_000);
   });
 
-  it('a day that was never read has waited since it was closed', async () => {
+  it('counts the age of a day that was never read from its closing', async () => {
     await runSql(stores.url, 'delete from content_checks where day = $1', [whole]);
     const published = await stores.first.checkpoints.find(whole);
     const others = `update content_checks set checked_at = clock_timestamp()`;
@@ -198,7 +198,7 @@ describe('reading what is stored again', () => {
     await checkContent(deps(), never);
   });
 
-  it('a day that cannot be read keeps no other from being checked: the round rejects at its end, and names it', async () => {
+  it('goes on past a day that cannot be read, and rejects at the end with its number and log line', async () => {
     await runSql(stores.url, 'delete from content_checks');
     const [unreadable] = days;
     const { checkpoints } = stores.first;
@@ -230,7 +230,7 @@ describe('reading what is stored again', () => {
     expect(await checkContent(deps(), never)).toEqual({ checked: 1, broken: 0 });
   });
 
-  it('a day that is mended is no longer named', async () => {
+  it('no longer lists a day as broken once it is mended', async () => {
     const victim = leaves.get(altered)?.[100];
     await tamper(stores.url, `update receipts set jws = 'jws' || substr(jws, 4) where receipt_id = $1`, [
       victim,
@@ -239,10 +239,10 @@ describe('reading what is stored again', () => {
   });
 });
 
-describe('a day that a restore put back with some of its receipts', () => {
+describe('a day that a restore put back without some of its Receipts', () => {
   const day = daysAgo(0);
 
-  it('refuses their proofs and lists their leaves to the end, and nobody is told that the database was altered', async () => {
+  it('refuses inclusion proofs with NOT_FOUND, lists the remaining leaves, and logs no mismatch', async () => {
     const { first } = stores;
     await insertReceipts(stores.url, receiptIdsOf(day, 2), [day]);
     const kept = await first.checkpoints.listReceiptIds(day, null, 10);

@@ -162,7 +162,7 @@ const namesOf = (manifest: string) =>
 const areThere = async (objects: ObjectStore, names: readonly string[]) =>
   Promise.all(names.map(async (name) => (await objects.head(name)) !== null));
 
-it('a packed day that is seven years old is cleared in its objects and beside the ledger, not before; its Receipts stay to the byte; what was replaced goes after the grace period', async () => {
+it('a packed day is cleared after seven years in its objects and its detached table; Receipts stay, old objects go later', async () => {
   const objects = await openFolder();
   await round(objects);
   expect(await readWhole(objects)).toEqual(withReceipts);
@@ -214,7 +214,7 @@ it('a packed day that is seven years old is cleared in its objects and beside th
  */
 const bringBackFromLedger = () => tamper(stores.url, 'truncate cold_manifests; delete from cold_days');
 
-it('to clear a packed day gives the objects that packing a cleared day gives', async () => {
+it('clearing a packed day gives the same objects as packing a cleared day', async () => {
   const [one, other] = [await openFolder(), await openFolder()];
   await round(one);
   await becomeOld(true);
@@ -229,7 +229,7 @@ it('to clear a packed day gives the objects that packing a cleared day gives', a
   expect((await recorded()).map(({ isCleared }) => isCleared)).toEqual(DUE.map((day) => day !== DUE[1]));
 });
 
-it('two workers at once: each day has one manifest more, and what it names is there', async () => {
+it('two workers at once add one manifest per day, and every object that it names exists', async () => {
   const objects = await openFolder();
   await round(objects);
   await becomeOld(true);
@@ -240,7 +240,7 @@ it('two workers at once: each day has one manifest more, and what it names is th
   );
 });
 
-it('a day that comes back is cleared, as what is in the ledger is', async () => {
+it('unpacking an old day brings back cleared rows, like those of the ledger', async () => {
   const objects = await openFolder();
   await round(objects);
   await becomeOld(true);
@@ -262,7 +262,7 @@ describe('a day that was brought back before it was old', () => {
     expect(await unpack(busy)).toBe('kept');
   });
 
-  it('is cleared in its objects as others are, stays in the ledger, and what was replaced goes after the grace period', async () => {
+  it('is cleared in its objects and in the ledger, and its replaced objects are deleted after the grace period', async () => {
     const former = parseColdDay((await rowOf(busy)).manifest).tables.receipts.map(({ name }) => name);
     await becomeOld(true);
     expect(await round(objects)).toMatchObject({ cleared: withReceipts.length });
@@ -287,7 +287,7 @@ describe('a day that was brought back before it was old', () => {
     await bringBackFromLedger();
   });
 
-  it('has no action fields in the end, where a packer had read them before it was cleared, and recorded its manifest after that', async () => {
+  it('is cleared again if a packer that read it before the clearing records its manifest afterwards', async () => {
     const slow = packingIn(objects);
     const work = dayWork(slow);
     const overtaken: DayWork = {
@@ -308,7 +308,7 @@ describe('a day that was brought back before it was old', () => {
   });
 });
 
-it('what a former manifest names that the service has not signed is not deleted', async () => {
+it('an object named only by a former manifest without a valid signature is not deleted', async () => {
   const objects = await openFolder();
   await round(objects);
   const { manifest, manifestHash } = await rowOf(busy);
@@ -329,7 +329,7 @@ it('what a former manifest names that the service has not signed is not deleted'
   expect(await runSql(stores.url, 'select from cold_manifests where purged_at is null')).toEqual([]);
 });
 
-it('what a manifest in the store names that this database does not know is not deleted: another database may go by it', async () => {
+it('an object named by a signed manifest that this database does not know is not deleted', async () => {
   const objects = await openFolder();
   // Production, of which this database is a copy from before any day was packed.
   const production = { ...packingIn(objects), clock: { ...later, nowMs: () => later.nowMs() - 60_000 } };
@@ -377,7 +377,7 @@ it('what a manifest in the store names that this database does not know is not d
 
 const PATIENT = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
 
-it('days packed under a former DID of the service are read, proven, cleared under its present one, and come back; those of another service do not', async () => {
+it("days packed under a former DID are read, proven, cleared and unpacked under the present one; another service's are not", async () => {
   const objects = await openFolder();
   await round(objects);
   const before = await recorded();
@@ -436,7 +436,7 @@ const setBack = (rows: readonly Row[]) =>
     ),
   );
 
-it('a reader that has the former manifest is answered by the new one once the objects of the former are deleted', async () => {
+it('a reader that has the former manifest continues with the new one once the former objects are deleted', async () => {
   const objects = await openFolder();
   await round(objects);
   const before = await recorded();
@@ -466,7 +466,7 @@ it('a reader that has the former manifest is answered by the new one once the ob
   }
 });
 
-it('a database that is set back to before finds the new manifest in the store, although the objects of its own are deleted', async () => {
+it('a database that was set back finds the new manifest in the store, although its own objects are deleted', async () => {
   const objects = await openFolder();
   await round(objects);
   const before = await recorded();
@@ -483,7 +483,7 @@ it('a database that is set back to before finds the new manifest in the store, a
   expect(await readWhole(objects)).toEqual([]);
 });
 
-it('a day whose objects are damaged stays as it is and is named, and the others are cleared', async () => {
+it('a day with damaged objects stays as it is and is named, and the others are cleared', async () => {
   const objects = await openFolder();
   await round(objects);
   await becomeOld(true);
@@ -501,7 +501,7 @@ it('a day whose objects are damaged stays as it is and is named, and the others 
   expect(await readWhole(objects)).toEqual([]);
 });
 
-it('a day that cannot be cleared, or whose former objects cannot be deleted, is named and holds up no other; it is tried again an hour later', async () => {
+it('a day that cannot be cleared or purged is named, delays no other day, and is tried again an hour later', async () => {
   const objects = await openFolder();
   const [first = ''] = DUE;
   await round(objects);
@@ -556,9 +556,9 @@ it('a day that cannot be cleared, or whose former objects cannot be deleted, is 
   expect(await readWhole(objects)).toEqual([]);
 });
 
-describe('killed', () => {
+describe('a worker that is killed', () => {
   it(
-    'before or after any statement and any request of clearing and deleting: every Receipt is there, and the next round ends',
+    'before or after any statement or request of clearing loses no Receipt, and the next round completes',
     async () => {
       /** Packs days that are old by now. */
       const prepare = async (): Promise<ObjectStore> => {
@@ -617,7 +617,7 @@ describe('killed', () => {
   );
 });
 
-describe('a store that', () => {
+describe('an object store that', () => {
   const asked = { AWS_ACCESS_KEY_ID: 'svc:test', AWS_SECRET_ACCESS_KEY: 'secret' };
   const before = Object.keys(asked).map((name) => [name, process.env[name]] as const);
   beforeAll(() => void Object.assign(process.env, asked));
@@ -629,7 +629,7 @@ describe('a store that', () => {
 
   const lies = ['fail', 'cut', 'shorten', 'flip', 'unconditional', 'lose-answer', 'forget'] as const;
   it.each(sampleOf(lies, 1).map((how) => [BEHAVIOURS[how], how] as const))(
-    '%s, at any request: no day is recorded whose objects are not whole, and the next round ends',
+    '%s, at any request: no day is recorded with incomplete objects, and the next round completes',
     async (_, how) => {
       const server = await startS3Server('cold');
       const opened = await openObjects('s3://cold/ledger', server.endpoint, {
@@ -664,7 +664,7 @@ describe('a store that', () => {
     sampled({ quick: 60_000, deep: 300_000 }),
   );
 
-  it('keeps other bytes: whoever took its word for it, and did not read them back, would lose a day', async () => {
+  it('forgets the stored bytes makes a worker that does not read them back lose a day: the test can fail', async () => {
     const server = await startS3Server('cold');
     const opened = await openObjects('s3://cold/ledger', server.endpoint, {
       patience: { attemptMs: 5_000, pauseMs: 1 },

@@ -81,7 +81,7 @@ describe.each(BACK_MS)('after a step back by %d ms', (backMs) => {
   it.each([
     ['of the database alone', 0],
     ['of both machines', backMs],
-  ])('%s: no ALLOW given before is dated after what revokes its Grant', async (_, nodeMs) => {
+  ])('%s: no ALLOW given before is dated after the revocation of its Grant', async (_, nodeMs) => {
     const grant = await insertGrant(world);
     const given = allowCommit(world, grant);
     expect(await store.verify.commitDecisions([given])).toEqual(['STORED']);
@@ -95,7 +95,7 @@ describe.each(BACK_MS)('after a step back by %d ms', (backMs) => {
     expect(await lateAllows()).toEqual([]);
   });
 
-  it('a Principal without such an ALLOW is not dated by those of others', async () => {
+  it('of both machines: the barrier of one Principal is not dated by the ALLOWs of another', async () => {
     const other = await createWorld(store);
     expect(await store.verify.commitDecisions([allowCommit(world, await insertGrant(world))])).toEqual([
       'STORED',
@@ -106,7 +106,7 @@ describe.each(BACK_MS)('after a step back by %d ms', (backMs) => {
   });
 });
 
-it('without the look at the ledger a revocation is dated before an ALLOW: the test can fail', async () => {
+it('without the look at the ledger, a revocation is dated before an ALLOW: the test can fail', async () => {
   const whole = await alterFunction(stores.url, 'svc_barrier_instant', 'greatest(v_now, v_last)', 'v_now');
   const grant = await insertGrant(world);
   await store.verify.commitDecisions([allowCommit(world, grant)]);
@@ -120,7 +120,7 @@ it('without the look at the ledger a revocation is dated before an ALLOW: the te
 });
 
 describe('while the database is 26 h ahead', () => {
-  it('the seal stays behind the time that the node knows: decisions are stored when it is undone', async () => {
+  it("the seal follows the node's time: decisions are stored again once the step is undone", async () => {
     await step(DAY_AND_MORE_MS);
     await store.usage.seal(Date.now());
     await step(-DAY_AND_MORE_MS);
@@ -129,14 +129,14 @@ describe('while the database is 26 h ahead', () => {
       .toEqual(['STORED']);
   });
 
-  it('sealed by its own clock alone it would take no decision any more: the test can fail', async () => {
+  it("a seal by the database's clock alone refuses later decisions with CLOCK: the test can fail", async () => {
     await step(DAY_AND_MORE_MS);
     await store.usage.seal(clock.nowMs());
     await step(-DAY_AND_MORE_MS);
     expect(await store.verify.commitDecisions([denyCommit(world)])).toEqual(['CLOCK']);
   });
 
-  it('a Proof that is spent stays spent', async () => {
+  it('a spent Proof stays spent', async () => {
     const grant = await insertGrant(world);
     const given = allowCommit(world, grant);
     expect(await store.verify.commitDecisions([given])).toEqual(['STORED']);
@@ -147,14 +147,14 @@ describe('while the database is 26 h ahead', () => {
     expect(await store.verify.commitDecisions([again])).toEqual(['REPLAY']);
   });
 
-  it('what is revoked is dated by the time that the node knows', async () => {
+  it("a revocation is dated by the node's time", async () => {
     const grant = await insertGrant(world);
     await step(DAY_AND_MORE_MS);
     const stamps = await store.revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
     expect((stamps.get(grant.id) ?? 0) - Date.now()).toBeLessThanOrEqual(5_000);
   });
 
-  it('no day is closed, not by a process that has not seen the step yet either', async () => {
+  it('no day is closed, also by a process that has not yet noticed the step', async () => {
     const today = daysAgo(0);
     await moveFirstDay(stores.url, today);
     const one = await startProcess();
@@ -168,15 +168,15 @@ describe('while the database is 26 h ahead', () => {
     expect(await closeDays(deps)).toEqual({ closed: [], latest: null });
   });
 
-  it('a process that starts then holds decisions, and dates nothing by it', async () => {
+  it('a process that starts holds decisions, with the difference of the clocks as the reason', async () => {
     await step(DAY_AND_MORE_MS);
     const { holds } = await startProcess();
     expect(holds.list()).toEqual([{ name: 'clock', reason: expect.stringContaining('differ by 93600 s') }]);
   });
 });
 
-describe('the mark', () => {
-  it('moves up, is not moved back by a process, and is what a process that starts after a step back goes by', async () => {
+describe('the mark of the clock', () => {
+  it('only moves up, and makes a process that starts after a step back hold decisions', async () => {
     const nowMs = Date.now();
     await store.clock.advanceMark(nowMs);
     await store.clock.advanceMark(nowMs - 60_000);
@@ -188,7 +188,7 @@ describe('the mark', () => {
 });
 
 describe('a repair after both clocks were ahead', () => {
-  it('lets events go on: endpoints are asked, and deliveries tried, as soon as if it had been right', async () => {
+  it('lets events go on: endpoints are asked and deliveries tried as soon as with a correct clock', async () => {
     const audience = `rp ${world.relyingParty.did}` as const;
     const types = ['decision.deny'] as const;
     const [ended, failing] = [
@@ -245,7 +245,7 @@ describe('a repair after both clocks were ahead', () => {
   const HOURS_MS = 2 * 3_600_000;
   const PROOF_LIFE_MS = 313_000;
 
-  it('by so much that spent Proofs were let go of: nothing is decided before all of these have expired', async () => {
+  it('by more than the life of spent Proofs: no decision is stored before all of these have expired', async () => {
     const own = await createWorld(store);
     const grant = await insertGrant(own);
     const given = allowCommit(own, grant);
@@ -269,7 +269,7 @@ describe('a repair after both clocks were ahead', () => {
     await runSql(stores.url, `update fence_quarantine set quarantined_until = '-infinity'`);
   });
 
-  it('by less than spent Proofs are kept for: decisions go on at once', async () => {
+  it('by less than the life of spent Proofs: decisions are stored at once', async () => {
     await step(600_000);
     await store.clock.advanceMark(clock.nowMs());
     await step(-600_000);
@@ -277,7 +277,7 @@ describe('a repair after both clocks were ahead', () => {
     await expect.poll(() => store.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
   });
 
-  it('has domains asked again, what they had proven lapse in time, and keys retired by now', async () => {
+  it('makes domains due for verification, and limits the dates of proofs and retired keys to now', async () => {
     const { principal } = await createWorld(store);
     const [key] = principal.keys;
     await step(DAY_AND_MORE_MS);
@@ -302,7 +302,7 @@ describe('a repair after both clocks were ahead', () => {
     expect(await store.principals.find(principal.did)).toEqual(right);
   });
 
-  it('has Grants allocated, and their revocations recorded, by now: nodes read them anew, verifiers are told, revocations completed', async () => {
+  it('limits the dates of Grants and their recorded revocations to now; nodes reread them, and revocations are completed', async () => {
     const own = await createWorld(store);
     const { did } = own.principal;
     const before = await insertGrant(own);
@@ -343,7 +343,7 @@ describe('a repair after both clocks were ahead', () => {
     expect(await store.principals.find(did)).toEqual(right);
   });
 
-  it('keeps a Grant that was allocated before its key was retired before it, and one of after it after it', async () => {
+  it('keeps the order of Grant allocations and the retirement of their key', async () => {
     const own = await createWorld(store);
     const kid = own.principal.keys[0]?.kid ?? '';
     await step(DAY_AND_MORE_MS);
@@ -359,7 +359,7 @@ describe('a repair after both clocks were ahead', () => {
     expect((await store.grants.find(after.id))?.allocatedAtMs).toBeGreaterThan(retiredMs);
   });
 
-  it('has an Idempotency-Key last its 10 minutes from then on, and no push of an entitlement kept out by one from ahead', async () => {
+  it('makes an Idempotency-Key expire after 10 minutes, and accepts later pushes of an entitlement', async () => {
     const orgId = await insertOrg(store);
     const pushAt = (asOfMs: number, reason: EntitlementReason) =>
       store.putEntitlement(orgId, push({ asOfMs, reason }));
@@ -378,7 +378,7 @@ describe('a repair after both clocks were ahead', () => {
     expect((await store.entitlements.find(orgId))?.reason).toBe('paid');
   });
 
-  it('has keys of the service in force, or at their end, by now', async () => {
+  it("limits the first use and the end of the service's keys to now", async () => {
     const kid = `did:web:svc.example#receipt-${Date.now()}`;
     await step(DAY_AND_MORE_MS);
     await store.transaction(async ({ serviceKeys }) => {
@@ -394,7 +394,7 @@ describe('a repair after both clocks were ahead', () => {
       await expect(runSql(stores.url, `delete from ${table}`)).rejects.toThrow(/append-only/);
   });
 
-  it('has requests for approval that were made ahead expire, and what was decided ahead dated by now', async () => {
+  it('makes approval requests from ahead expire, and limits the dates of their decisions to now', async () => {
     const ask = () =>
       store.approvals.insert({
         requestId: `arq_${encodeUlid(Date.now(), randomBytes(10))}`,
@@ -428,7 +428,7 @@ describe('a repair after both clocks were ahead', () => {
     await expect(runSql(stores.url, change, [ahead[1].requestId])).rejects.toThrow();
   });
 
-  it('takes a checkpoint of a day that is not over back beside the fence too, and again where a restore had put it back', async () => {
+  it('retracts the checkpoint of an unfinished day, with a note for the fence, also after a restore put it back', async () => {
     const day = daysAgo(0);
     await moveFirstDay(stores.url, day);
     const hash = hashOf('jws');
@@ -454,7 +454,7 @@ describe('a repair after both clocks were ahead', () => {
     await repairClock(stores.url, Date.now());
   });
 
-  it('has a deployment that was made ahead begin today', async () => {
+  it('moves the first day of a deployment made ahead back to today', async () => {
     await moveFirstDay(stores.url, daysAgo(-3));
     await repairClock(stores.url, Date.now());
     expect(await runSql(stores.url, 'select first_day::text as day from deployment')).toEqual([
@@ -471,7 +471,7 @@ describe('a repair after both clocks were ahead', () => {
     return hash;
   };
 
-  it('leaves no Receipt unread: what those name that are stored next is kept, and lists that are served next', async () => {
+  it('skips no Receipt: evidence that is named later, and lists that are served later, are kept', async () => {
     await step(DAY_AND_MORE_MS);
     await store.evidence.keepServedList(url, await insertLoose('served early'), clock.nowMs());
     await collectAt(() => clock.nowMs());

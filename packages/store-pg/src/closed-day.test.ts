@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const stores = withStores();
 
-it('a decision is stored where no partition is left but those of its day and the next: nothing of a commit is in old ones', async () => {
+it('a decision is stored although no partition of an earlier day exists', async () => {
   const world = await createWorld(stores.first);
   await runSql(
     stores.url,
@@ -26,7 +26,7 @@ it('a decision is stored where no partition is left but those of its day and the
   ]);
 });
 
-it('a closed day takes no more receipts', async () => {
+it('a commit into a closed day is STALE', async () => {
   const world = await createWorld(stores.first);
   expect(await stores.first.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
   await runSql(

@@ -35,7 +35,7 @@ const taken = async (lease: string) => {
   return run;
 };
 
-it('of many starts of an account at once one is stored, and another account is not held up', async () => {
+it('of concurrent starts by one account one is stored, and another account can start its own', async () => {
   const starts = Array.from({ length: 12 }, (_, i) =>
     (i % 2 === 0 ? stores.first : stores.second).conformanceRuns.insert(newRun('rp a')),
   );
@@ -43,7 +43,7 @@ it('of many starts of an account at once one is stored, and another account is n
   expect(await stores.first.conformanceRuns.insert(newRun('principal a'))).not.toBeNull();
 });
 
-it('a start that is rolled back holds nobody up', async () => {
+it('a start that is rolled back does not block the account', async () => {
   const failing = stores.first.transaction(async (tx) => {
     await tx.conformanceRuns.insert(newRun('rp a'));
     throw new Error('rolled back');
@@ -70,7 +70,7 @@ it('runners on two nodes take each run once, the oldest first', async () => {
   expect(await stores.first.conformanceRuns.take('again', VECTORS)).toBeNull();
 });
 
-it('is of the vectors of the runner that took it, and ends once', async () => {
+it('a run has the vectors of the runner that took it, and finishes once', async () => {
   const { runId } = newRun('rp a');
   await stores.first.conformanceRuns.insert({ ...newRun('rp a'), runId });
   const vectors = { ...VECTORS, conformanceVersion: '2.0.0' };
@@ -92,7 +92,7 @@ it('is of the vectors of the runner that took it, and ends once', async () => {
   expect(found?.finishedAtMs).toBeTypeOf('number');
 });
 
-it('a lapsed lease neither prolongs nor ends a run, noticed or not; it ends as interrupted', async () => {
+it('a runner with a lapsed lease can neither prolong nor finish its run, which ends as interrupted', async () => {
   await stores.first.conformanceRuns.insert(newRun('rp a'));
   const run = await taken('lease');
   expect(await stores.second.conformanceRuns.endInterrupted(Date.now())).toBe(0);
@@ -108,7 +108,7 @@ it('a lapsed lease neither prolongs nor ends a run, noticed or not; it ends as i
   expect(await stores.first.conformanceRuns.insert(newRun('rp a'))).not.toBeNull();
 });
 
-it('what no runner takes ends after a quarter of an hour', async () => {
+it('a run that no runner takes ends after 15 minutes', async () => {
   const { runId } = (await stores.first.conformanceRuns.insert(newRun('rp a'))) ?? {};
   await sql.query(`update conformance_runs set created_at = now() - interval '14 minutes 50 seconds'`);
   expect(await stores.first.conformanceRuns.endInterrupted(Date.now())).toBe(0);
@@ -120,7 +120,7 @@ it('what no runner takes ends after a quarter of an hour', async () => {
   });
 });
 
-it('starts of a key are counted for an hour, ended ones too', async () => {
+it('countStarts counts the starts of a key for an hour, including ended runs', async () => {
   const repository = stores.first.conformanceRuns;
   for (const age of ['61 minutes', '59 minutes', '1 minute']) {
     const run = await repository.insert(newRun('rp a', 'key a'));
@@ -136,7 +136,7 @@ it('starts of a key are counted for an hour, ended ones too', async () => {
   expect(firstLeavesInSeconds).toBeLessThanOrEqual(60);
 });
 
-it('runs are removed 30 days after their end, some at a time', async () => {
+it('runs are removed 30 days after their end, up to the limit per call', async () => {
   for (const age of ['31 days', '31 days', '29 days']) {
     const run = await stores.first.conformanceRuns.insert(newRun('rp a'));
     await sql.query(
@@ -149,7 +149,7 @@ it('runs are removed 30 days after their end, some at a time', async () => {
   expect(await stores.first.conformanceRuns.removeOld(100, Date.now())).toBe(0);
 });
 
-it('of newcomers the latest 1,000 are kept, each for an hour, and those of others whatever newcomers do', async () => {
+it('the latest 1,000 runs of newcomers are kept, any for at least an hour, and runs of others stay unaffected', async () => {
   const fill = (count: number, isNewcomer: boolean, minutesAgo: number) =>
     sql.query(
       `insert into conformance_runs (run_id, account, key_id, endpoint, vectors_sha256, conformance_version, org, is_newcomer,
@@ -177,7 +177,7 @@ it('of newcomers the latest 1,000 are kept, each for an hour, and those of other
   ]);
 });
 
-it("a database's clock that is ahead ends no run and removes none before their time", async () => {
+it('a database clock that is ahead does not end or remove runs before their time', async () => {
   const { conformanceRuns } = stores.first;
   const waiting = await conformanceRuns.insert(newRun('rp a'));
   await conformanceRuns.insert(newRun('rp b'));
@@ -195,7 +195,7 @@ it("a database's clock that is ahead ends no run and removes none before their t
   expect(await conformanceRuns.removeOld(100, Date.now())).toBe(1);
 });
 
-describe('whose turn it is', () => {
+describe('the order in which runs are taken', () => {
   const insertOf = async (org: string, runs: number, crowd: Tenant['crowd'] = 'tenants') => {
     for (let i = 0; i < runs; i++)
       await stores.first.conformanceRuns.insert(newRun(`rp ${org} ${i}`, 'key', org, crowd));
@@ -211,13 +211,13 @@ describe('whose turn it is', () => {
     return orgs;
   };
 
-  it('of 100 runs of one org and one of another, that other is the second taken', async () => {
+  it('alternates between orgs: a single run of one org is taken second, before 99 more of another', async () => {
     await insertOf('org_many', 100);
     await insertOf('org_one', 1);
     expect(await takeOrgs(3)).toEqual(['org_many', 'org_one', 'org_many']);
   });
 
-  it('four runners that look at once take of four orgs, whoever came first', async () => {
+  it('gives four concurrent runners the runs of four orgs, whoever was first in the queue', async () => {
     await insertOf('org_many', 20);
     for (const org of ['org_a', 'org_b', 'org_c']) await insertOf(org, 1);
     await Promise.all(['1', '2', '3', '4'].map(taken));
@@ -225,7 +225,7 @@ describe('whose turn it is', () => {
     expect(rows).toHaveLength(4);
   });
 
-  it('orgs are served one after the other too where each run has ended before the next is taken', async () => {
+  it('takes orgs in turn also if each run ends before the next one is taken', async () => {
     await insertOf('org_many', 5);
     await insertOf('org_one', 2);
     const orgs: string[] = [];
@@ -238,14 +238,14 @@ describe('whose turn it is', () => {
     expect(orgs).toEqual(['org_many', 'org_one', 'org_many', 'org_one']);
   });
 
-  it('newcomers have together what one org has, and among them each its turn', async () => {
+  it('gives newcomers together the share of one org, and takes newcomers in turn', async () => {
     await insertOf('new_a', 10, 'newcomers');
     await insertOf('new_b', 1, 'newcomers');
     await insertOf('org_a', 2);
     expect(await takeOrgs(5)).toEqual(['new_a', 'org_a', 'new_b', 'org_a', 'new_a']);
   });
 
-  it('runs that a former version started are of their accounts', async () => {
+  it('counts runs without an org, started by a former version, by their accounts', async () => {
     await insertOf('org_many', 3);
     // Times have milliseconds, so the older runs are moved back to be earlier for certain.
     await sql.query(`update conformance_runs set org = null, created_at = created_at - interval '1 second'`);
@@ -255,7 +255,7 @@ describe('whose turn it is', () => {
   });
 });
 
-it('of many starts of the accounts of one org at once as many are counted as are stored', async () => {
+it('countForUpdate counts every earlier run of an org when its accounts start runs concurrently', async () => {
   const counts = await Promise.all(
     Array.from({ length: 8 }, (_, i) =>
       (i % 2 === 0 ? stores.first : stores.second).transaction(async (tx) => {

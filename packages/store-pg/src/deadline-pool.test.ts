@@ -32,19 +32,19 @@ const backendPid = async (client: pg.ClientBase) =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
 const forEver = (client: pg.ClientBase) => client.query('select pg_sleep(60)');
 
-it('keeps a connection that did its work, and one whose statement the server refused', async () => {
+it('keeps a connection whose work succeeded or whose statement the server refused', async () => {
   const pid = await pool.run(backendPid);
   await expect(pool.run((client) => client.query('select 1/0'))).rejects.toThrow('division by zero');
   expect(await pool.run(backendPid)).toBe(pid);
 });
 
-it('destroys a connection that missed its deadline, and works on', async () => {
+it('destroys a connection that missed its deadline, and serves the next caller', async () => {
   const pid = await pool.run(backendPid);
   await expect(pool.run(forEver, { deadlineMs: 100 })).rejects.toBeInstanceOf(DeadlineError);
   expect(await pool.run(backendPid)).not.toBe(pid);
 });
 
-it('does not hand on a connection that was left inside a transaction', async () => {
+it('does not reuse a connection that was left inside a transaction', async () => {
   const pid = await pool.run(async (client) => {
     await client.query('begin');
     return backendPid(client);
@@ -52,13 +52,13 @@ it('does not hand on a connection that was left inside a transaction', async () 
   expect(await pool.run(backendPid)).not.toBe(pid);
 });
 
-it('does not hand on a connection whose user failed for reasons of its own', async () => {
+it("does not reuse a connection whose caller failed with an error that is not the server's", async () => {
   const pid = await pool.run(backendPid);
   await expect(pool.run(() => Promise.reject(new Error('mine')))).rejects.toThrow('mine');
   expect(await pool.run(backendPid)).not.toBe(pid);
 });
 
-it('a caller that finds the line full, or waits in it too long, is turned away as unavailable', async () => {
+it('a caller that finds the queue full, or waits in it too long, is refused as unavailable', async () => {
   const own = new DeadlinePool({ ...PATIENT, databaseUrl: database.url, waitMs: 400 });
   onTestFinished(() => own.close());
   const busy = own.run(forEver, { deadlineMs: 1_000 }).catch((error: unknown) => error);
@@ -73,7 +73,7 @@ it('a caller that finds the line full, or waits in it too long, is turned away a
   expect(await busy).toBeInstanceOf(DeadlineError);
 });
 
-it('work that waits for its turn holds no connection', async () => {
+it('work that waits for its exclusive key holds no connection', async () => {
   const own = new DeadlinePool({ ...PATIENT, databaseUrl: database.url, size: 2, maxWaiting: 8 });
   onTestFinished(() => own.close());
   const ended: string[] = [];
@@ -89,7 +89,7 @@ it('work that waits for its turn holds no connection', async () => {
   expect(ended).toEqual(['other', 'second']);
 });
 
-it('survives the end of its connections, idle or at work', async () => {
+it('survives the termination of its connections, idle or busy', async () => {
   const idle = await pool.run(backendPid);
   await withSession(database.url, async (killer) => {
     await endSessions(database.url, `select ${idle} as pid`);
@@ -104,7 +104,7 @@ it('survives the end of its connections, idle or at work', async () => {
   expect(await pool.run(backendPid)).toBeTypeOf('number');
 });
 
-it('has closed every connection when it is closed, and reports nothing of that', async () => {
+it('closes every connection on close(), and reports no error for that', async () => {
   const reported: Error[] = [];
   const onError = (error: Error) => void reported.push(error);
   const own = new DeadlinePool({ ...PATIENT, databaseUrl: database.url, size: 3, onError });
@@ -122,7 +122,7 @@ it('has closed every connection when it is closed, and reports nothing of that',
   expect(reported).toEqual([]);
 });
 
-describe('a new session', () => {
+describe('the warm-up of a new session', () => {
   const started = (warmUp: DeadlinePoolOptions['warmUp'], change: Partial<DeadlinePoolOptions> = {}) => {
     const own = new DeadlinePool({
       ...PATIENT,
@@ -138,7 +138,7 @@ describe('a new session', () => {
       ({ name }) => name,
     );
 
-  it('has done its work once before anybody has it, and nothing of that is kept', async () => {
+  it('runs once before the first caller, and leaves behind prepared statements but no settings or locks', async () => {
     const own = started([
       {
         name: 'mine',
@@ -156,12 +156,12 @@ describe('a new session', () => {
     });
   });
 
-  it('has longer for it than callers have for an answer', async () => {
+  it("may take longer than a caller's deadline", async () => {
     const own = started([{ text: 'select pg_sleep(0.5)', values: [] }], { deadlineMs: 200 });
     expect(await own.run(backendPid)).toBeTypeOf('number');
   });
 
-  it('is had while what it is for is locked: it is of use for all else', async () => {
+  it('that waits for a locked table does not keep the session from callers', async () => {
     await withSession(database.url, async (locking) => {
       await locking.query('begin; lock table receipts in access exclusive mode');
       const own = started([{ text: 'select from receipts limit 1', values: [] }], { deadlineMs: 900 });
@@ -170,14 +170,14 @@ describe('a new session', () => {
     });
   });
 
-  it('is of use where the server refuses what it is for', async () => {
+  it('that the server refuses does not keep the session from callers', async () => {
     const own = started([{ text: 'select 1/0', values: [] }]);
     expect(await own.run(backendPid)).toBeTypeOf('number');
     await expect(own.run((client) => client.query('select 1/0'))).rejects.toThrow('division by zero');
   });
 });
 
-it('what is kept open is opened again when it was lost, though nobody asks for it; others have their own meanwhile', async () => {
+it('kept connections are reopened when they are lost, without a caller, and other callers use the remaining ones', async () => {
   const own = new DeadlinePool({
     ...PATIENT,
     databaseUrl: database.url,
@@ -198,7 +198,7 @@ it('what is kept open is opened again when it was lost, though nobody asks for i
   expect(await own.run(backendPid)).not.toBe(lost);
 });
 
-describe('a server that is slow to accept', () => {
+describe('with a server that is slow to accept connections, the pool', () => {
   const startPool = async (change: Partial<DeadlinePoolOptions> = {}) => {
     const proxy = await startHoldingProxy(database.url);
     const own = new DeadlinePool({
@@ -230,7 +230,7 @@ describe('a server that is slow to accept', () => {
       return served(own, work, triesLeft - 1);
     });
 
-  it('keeps nobody longer than it may, and what was opened for one who gave up serves the next', async () => {
+  it('refuses a caller after its time limit, and gives the connection that was opened for it to the next caller', async () => {
     const { proxy, own } = await startPool();
     await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
     await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
@@ -241,7 +241,7 @@ describe('a server that is slow to accept', () => {
     expect(proxy.accepted).toBe(1);
   });
 
-  it('what is kept open comes back also where callers had every place for attempts that failed', async () => {
+  it('reopens kept connections, also after failed attempts of callers took all places', async () => {
     const { proxy, own } = await startPool({ isKept: true, openMs: 300 });
     await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
     // Resolves although the pool has no room for a connection.
@@ -251,7 +251,7 @@ describe('a server that is slow to accept', () => {
     await expect.poll(() => own.state, { timeout: 20_000 }).toMatchObject({ busy: 0, idle: 1 });
   });
 
-  it('keeps what is opened when nobody waits for it any more', async () => {
+  it('keeps a connection that opens after its caller gave up', async () => {
     const { proxy, own } = await startPool();
     await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
     proxy.admit();
@@ -265,7 +265,7 @@ describe('a server that is slow to accept', () => {
     expect(proxy.accepted).toBe(1);
   });
 
-  it('is asked for two connections at a time, however many wait', async () => {
+  it('opens at most two connections at a time, however many callers wait', async () => {
     const { proxy, own } = await startPool({ size: 6 });
     for (const _ of [1, 2]) {
       const runs = await Promise.allSettled(Array.from({ length: 12 }, () => own.run(backendPid)));
@@ -278,7 +278,7 @@ describe('a server that is slow to accept', () => {
     expect(proxy.accepted).toBeLessThanOrEqual(6);
   });
 
-  it('is asked for two at a time by all pools that share their openings', async () => {
+  it('opens at most two connections at a time together with all pools that share its openings', async () => {
     const openings = createOpenings();
     const { proxy, own } = await startPool({ size: 2, openings });
     const other = new DeadlinePool({ ...PATIENT, databaseUrl: proxy.url, size: 2, maxWaiting: 8, openings });
@@ -293,7 +293,7 @@ describe('a server that is slow to accept', () => {
     await served(own, backendPid);
   });
 
-  it('who waits for a connection to be opened gets one that is free before that', async () => {
+  it('gives a caller that waits for a new connection one that becomes free earlier', async () => {
     const { proxy, own } = await startPool({ size: 2, connectMs: 20_000 });
     proxy.admit();
     let end = () => {};
@@ -314,7 +314,7 @@ describe('a server that is slow to accept', () => {
     await first;
   });
 
-  it('is not asked for a new connection where the old one answers late, and that one is used again', async () => {
+  it('opens no new connection while an old one answers late, and reuses the old one', async () => {
     const { proxy, own } = await startPool({ waitMs: 20_000, connectMs: 20_000 });
     proxy.admit();
     const pid = await own.run(backendPid);
@@ -324,7 +324,7 @@ describe('a server that is slow to accept', () => {
     expect(await own.run(backendPid)).toBe(pid);
   });
 
-  it('is given up in the end, and asked anew', async () => {
+  it('gives up a connection attempt in the end, and starts a new one', async () => {
     const { proxy, own } = await startPool({ openMs: 200 });
     await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
     await expect.poll(() => proxy.held).toBe(0);

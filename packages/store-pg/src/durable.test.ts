@@ -94,7 +94,7 @@ const GIVEN_UP = 6;
 const key = { key: 'twice', bodyHash: 'x' };
 
 describe('while the standby does not answer', () => {
-  it('a Receipt that is visible is not known to be stored, by its id or by its idempotency key, until it is', async () => {
+  it('a visible Receipt is not reported as stored, by id or by idempotency key, until the standby has it', async () => {
     const grant = await insertGrant(world);
     const decision = allowCommit(world, grant, { idempotency: key });
     await setStandby('nobody');
@@ -115,7 +115,7 @@ describe('while the standby does not answer', () => {
   });
 
   it.each(['warning', 'error'])(
-    'a commit whose wait was cancelled is not known to be stored, although the server answers it as if it were, to a role of which it hides what is below %s',
+    'a commit whose wait was cancelled is ambiguous, also for a role that sees no message below %s',
     async (level) => {
       const [role] = await runSql<{ name: string }>(cluster.url, 'select quote_ident(current_user) as name');
       await runSql(cluster.adminUrl, `alter role ${role?.name} set client_min_messages = ${level}`);
@@ -140,7 +140,7 @@ describe('while the standby does not answer', () => {
     },
   );
 
-  it('commits that are given up, one after another, leave no more sessions behind than the pool has, and all of them end with the wait', async () => {
+  it('commits whose callers give up leave at most as many waiting sessions as the pool has, and these end with the wait', async () => {
     const grants: GrantRecord[] = [];
     while (grants.length <= GIVEN_UP) grants.push(await insertGrant(world));
     const [last, ...givenUp] = grants as [GrantRecord, ...GrantRecord[]];
@@ -212,29 +212,29 @@ describe('while the standby does not answer', () => {
    */
   const asked: [what: string, prepare: (own: Store) => Promise<() => Promise<unknown>>, once?: object][] = [
     [
-      'a transaction that finds everything done already is not answered as done',
+      'a transaction that changes nothing is ambiguous',
       async (own) => () => own.transaction((tx) => tx.principals.find(world.principal.did)),
       {},
     ],
     [
-      'a request for approval that is visible is not answered as settled or made by who rejects it again',
+      'a repeated rejection of an approval request is ambiguous',
       repeating(DENIED, ({ requestId: id, principal: did }, deps) =>
         rejectApproval(deps, principal(), { did, id, requestId: 'req_2' }, null),
       ),
       { state: 'denied' },
     ],
     [
-      'nor by who cancels it again',
+      'a repeated cancellation of an approval request is ambiguous',
       repeating(CANCELLED, ({ requestId }, deps) => cancelApproval(deps, relyingParty(), requestId, 'req_2')),
       { state: 'cancelled' },
     ],
     [
-      'nor by who settles it as another has in the meantime',
+      'a decision on an approval request that is settled already is ambiguous',
       repeating(DENIED, (request, deps) => settle(deps, SYSTEM, request, DENIED, 'req_2')),
       { state: 'denied' },
     ],
     [
-      'nor by who asks again',
+      'a repeated request for approval is ambiguous',
       repeating(null, ({ receiptId, proof }, deps) =>
         requestApproval(deps, relyingParty(), {
           ...{ receiptId: receiptId as ReceiptId, proof: proof ?? '' },
@@ -244,7 +244,7 @@ describe('while the standby does not answer', () => {
       { state: 'pending' },
     ],
     [
-      'nor is a member said to be in its org by who puts it there again',
+      'a repeated addition of a member to its org is ambiguous',
       async (own) => {
         const orgId = await insertOrg(store);
         const { did } = await insertPrincipal(store);
@@ -255,7 +255,7 @@ describe('while the standby does not answer', () => {
       { kind: 'principal' },
     ],
     [
-      'no write of any kind is answered, whatever synchronous_commit the server is configured with',
+      'a write is ambiguous, although the server is configured with synchronous_commit = off',
       async (own) => () => own.transaction((tx) => tx.evidence.insert(artifact)),
     ],
   ];
@@ -281,7 +281,7 @@ describe('while the standby does not answer', () => {
 });
 
 it.each(['off', 'local', 'remote_write', 'remote_apply'])(
-  'a session of a role with synchronous_commit = %s waits for what is answered',
+  'a session of a role with synchronous_commit = %s waits for the local disk or the standby',
   async (configured) => {
     const role = new URL(cluster.url).username;
     await runSql(cluster.adminUrl, `alter role ${role} set synchronous_commit = '${configured}'`);
@@ -322,7 +322,7 @@ const attachStandby = async (name: string): Promise<() => void> => {
   return () => connection.stream.destroy();
 };
 
-it('whether a standby has what is answered is told, as far as the role may see it', async () => {
+it('describeStandby reports an empty setting, a missing or asynchronous standby, and ok, as far as the role can see', async () => {
   const role = 'service';
   await runSql(cluster.adminUrl, `create role ${role} login password 'p'`);
   const own = Object.assign(new URL(cluster.url), { username: role, password: 'p' }).href;

@@ -129,8 +129,8 @@ const slowDown = (url: string, seconds: number) =>
     `  perform pg_sleep(${seconds}) where cardinality(p_jws) > 0;\n${STORING}`,
   );
 
-describe('production checks against pushes through two nodes', () => {
-  it(`in ${ROUNDS} rounds every count is exact and no cap is passed`, async () => {
+describe('racing production checks against entitlement pushes through two nodes', () => {
+  it(`in ${ROUNDS} rounds every count is exact and no cap is exceeded`, async () => {
     const unseen = new Set(['STORED', 'PLAN_REQUIRED', 'STALE', 'REPLAY']);
     // Outcomes are random, so a few rounds may lack one of them.
     for (let races = 0; races === 0 || (unseen.size > 0 && races < 10); races++) {
@@ -146,7 +146,7 @@ describe('production checks against pushes through two nodes', () => {
     expect(row?.deadlocks).toBe('0');
   }, 120_000);
 
-  it('a check under a cap is not judged beside another one, which is not stored yet, unless commits share the lock', async () => {
+  it('a check under a cap is LOCKED while another one is being stored; with a shared lock the cap is exceeded', async () => {
     const { url } = withoutCapLock;
     await slowDown(url, 1);
     expect(await checkBesideCheck(url)).toEqual({ outcomes: ['STORED', 'LOCKED'], breaches: [] });
@@ -158,7 +158,7 @@ describe('production checks against pushes through two nodes', () => {
     });
   }, 60_000);
 
-  it('a push that begins a cap while a check is being stored counts it, unless pushes take no lock', async () => {
+  it('a push that begins a cap counts a check that is being stored; without its lock it does not', async () => {
     const { url } = withoutPushLock;
     // Longer than a slow machine needs to open a connection for the push.
     await slowDown(url, 1);
@@ -168,7 +168,7 @@ describe('production checks against pushes through two nodes', () => {
     expect(await pushBesideCheck(url)).toEqual(['0 counted, 1 stored']);
   }, 60_000);
 
-  it('a cap that begins only since another push came first is counted whole, days that have left the ledger too', async () => {
+  it('a cap that begins only because another push came first is counted completely, with days that have left the ledger', async () => {
     const { url } = whole;
     const store = openStore(url);
     try {

@@ -75,7 +75,7 @@ const unnoted = () =>
        and not exists (select from event_everyone e where e.noted_to < s.subscription_id and e.up_to >= l.position)`,
   );
 
-describe('a look', () => {
+describe('taking subscriptions that are behind the log', () => {
   /** Numbers of rows that the statements read of these tables, in order; all of it is rolled back. */
   const rowsRead = (...statements: readonly string[]) =>
     withSession(stores.url, async (session) => {
@@ -92,7 +92,7 @@ describe('a look', () => {
       return rows[0];
     });
 
-  it('reads what is behind, and not the 100,000 subscriptions that are not', async () => {
+  it('reads only the subscriptions that are behind, and not 100,000 others', async () => {
     await tell(other, 100);
     await move();
     await runSql(
@@ -124,7 +124,7 @@ describe('a look', () => {
     await runSql(stores.url, 'truncate event_subscriptions cascade');
   }, 120_000);
 
-  it('gives each of them a turn, also where it cannot be opened or has as many open deliveries as it may', async () => {
+  it('gives each subscription its turn, also if it is never opened or has reached its limit of open deliveries', async () => {
     const all = [await want(), await want(), await want(), await want()];
     await tell(rp, 3);
     await move();
@@ -142,7 +142,7 @@ describe('a look', () => {
     expect(looks[2]).toEqual(first);
   });
 
-  it('of two workers at once takes none twice', async () => {
+  it('gives no subscription to two concurrent workers', async () => {
     for (let i = 0; i < 20; i++) await want();
     await tell(rp);
     await move();
@@ -158,8 +158,8 @@ describe('a look', () => {
   });
 });
 
-describe('is behind', () => {
-  it('who was told something, until all of it is read', async () => {
+describe('a subscription', () => {
+  it('is behind after an event for it, until it has read all of its events', async () => {
     const mine = await want();
     await tell(rp, 5);
     await move();
@@ -171,7 +171,7 @@ describe('is behind', () => {
     expect(await opened(mine)).toBe(5);
   });
 
-  it('who was told something, also to a worker of the version before', async () => {
+  it('is behind after an event that a worker of the previous version moved, also for that version', async () => {
     const mine = await want();
     await tell(rp);
     await runSql(stores.url, 'select svc_sequence_events(1000)');
@@ -182,7 +182,7 @@ describe('is behind', () => {
     expect(await runSql(stores.url, former)).toEqual([]);
   });
 
-  it('who has as many open deliveries as it may have, until these end', async () => {
+  it('is behind while it has reached its limit of open deliveries', async () => {
     const mine = await want();
     await tell(rp, 5);
     await move();
@@ -196,7 +196,7 @@ describe('is behind', () => {
     expect(await behind()).toEqual([]);
   });
 
-  it('who is told something while it is disabled, once it is enabled', async () => {
+  it('is behind after an event during its disabling only once it is enabled', async () => {
     const mine = await want();
     await stores.first.eventSubscriptions.disable(mine.subscriptionId);
     await tell(rp);
@@ -208,7 +208,7 @@ describe('is behind', () => {
     expect(await opened(mine)).toBe(1);
   });
 
-  it('who reads again, and who was sent a ping', async () => {
+  it('is behind when it reads again or gets a ping', async () => {
     const mine = await want();
     await tell(rp, 2);
     await move();
@@ -224,7 +224,7 @@ describe('is behind', () => {
     expect(await runSql(stores.url, waiting)).toEqual([{ waiting: 3 }]);
   });
 
-  it('everybody, of what all are told', async () => {
+  it('is behind after an event for everyone, like all others', async () => {
     const all = [await want(), await want(other)];
     await tell('everyone');
     await move();
@@ -233,7 +233,7 @@ describe('is behind', () => {
     expect(await unnoted()).toEqual([]);
   });
 
-  it('whoever was so in a database that a former version made', async () => {
+  it('that was behind in a database of a former version is behind after the migration', async () => {
     const name = `former_${process.pid}`;
     await runSql(stores.url, `create database ${name} template template0`);
     const former = Object.assign(new URL(stores.url), { pathname: `/${name}` }).href;
@@ -257,7 +257,7 @@ describe('is behind', () => {
     }
   });
 
-  it('nobody any more of whom nothing is left to read: it was forgotten, or the subscription is gone', async () => {
+  it('is no longer behind when its events are forgotten or it is deleted', async () => {
     await want();
     const deleted = await want(other);
     await tell(rp);
@@ -271,7 +271,7 @@ describe('is behind', () => {
   });
 });
 
-it('the query of the runbook for who holds events back names a session that has written, and none that only reads', async () => {
+it("the runbook's query for sessions that hold back events names one that has written, and none that only reads", async () => {
   const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
   const [, section = ''] = runbook.split('### SvcEventsNotSent\n');
   const [found = ''] = section.match(/^ {3}select .*pg_stat_activity.*$/m) ?? [];
@@ -296,7 +296,7 @@ it('the query of the runbook for who holds events back names a session that has 
   );
 });
 
-describe('what is told while deliveries are opened is not lost', () => {
+describe('an event that is logged while deliveries are opened is not lost', () => {
   /** Runs both concurrently; `isOpenedFirst` says which begins first. */
   const race = async (isOpenedFirst: boolean) => {
     const mine = await want();
@@ -323,13 +323,13 @@ describe('what is told while deliveries are opened is not lost', () => {
     return { lost: lost.length, opened: await opened(mine) };
   };
 
-  it('whichever is first', async () => {
+  it('whichever transaction begins first', async () => {
     expect(await race(true)).toEqual({ lost: 0, opened: 2 });
     await runSql(stores.url, 'truncate event_subscriptions, event_log, event_behind cascade');
     expect(await race(false)).toEqual({ lost: 0, opened: 2 });
   });
 
-  it('and the same law finds the loss where whoever opens ends what was noted meanwhile', async () => {
+  it('and is lost if opening removes a note made meanwhile: the test can fail', async () => {
     const source = await alterFunction(
       stores.url,
       'svc_open_deliveries',
@@ -356,7 +356,7 @@ describe('what is told while deliveries are opened is not lost', () => {
          and (e.look_at > svc_now() or count(d.taken_until) = 0)`,
     );
   const ROUNDS = sampled({ quick: 150, deep: 5_000 });
-  it(`nor in ${ROUNDS} changes of subscriptions beside workers of which some are killed or undo what they did; nor is anybody late who has something due`, async () => {
+  it(`in ${ROUNDS} changes of subscriptions next to workers that are killed or roll back, and no due endpoint is late`, async () => {
     const subscriptions = await Promise.all([want(), want(), want(other)]);
     const ids = subscriptions.map(({ subscriptionId }) => subscriptionId);
     let isOver = false;

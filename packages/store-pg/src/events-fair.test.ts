@@ -76,7 +76,7 @@ const insertFailing = async (count: number, audience: EventAudience) => {
   );
 };
 
-describe('a look at what is due', () => {
+describe('taking due deliveries', () => {
   const rowsOfALook = (bounds: string) =>
     withSession(stores.url, async (session) => {
       await session.query('analyze event_deliveries, event_subscriptions, event_log');
@@ -92,7 +92,7 @@ describe('a look at what is due', () => {
       return { taken: taken.length, read: rows[0]?.read ?? 0 };
     });
 
-  it('reads a few rows for each endpoint, however many wait for it, behind one another or under way', async () => {
+  it('reads a few rows per endpoint, however many deliveries wait behind the first one or are under way', async () => {
     const ENDPOINTS = 40;
     const WAITING = 200;
     for (let i = 0; i < ENDPOINTS; i++) await want(rp);
@@ -107,7 +107,7 @@ describe('a look at what is due', () => {
     expect(second.read).toBeLessThan(ENDPOINTS * 8);
   });
 
-  it('reads nothing of subscriptions for which nothing waits, that are disabled or polled, or that fail and wait, nor does whoever asks since when something is due', async () => {
+  it('reads no rows of idle, disabled, polled or backing-off subscriptions, and neither does svc_due_since', async () => {
     const [IDLE, PASSED, FAILING] = [20_000, 5_000, 1_000];
     await want(rp);
     await denies(3, null);
@@ -167,7 +167,7 @@ describe('a look at what is due', () => {
       expect(Math.max(scans, read)).toBeLessThan(50);
   });
 
-  it('finds the one endpoint of another that fails, and one that does not, behind more of an org than a look takes', async () => {
+  it("finds another tenant's failing and healthy endpoints behind more failing endpoints of one org than one call takes", async () => {
     await insertFailing(1_100, `org ${await insertOrg(stores.first)}`);
     const [failing] = [await want(rp), await want(rp)];
     await denies(1);
@@ -181,7 +181,7 @@ describe('a look at what is due', () => {
     expect(taken.filter(({ eventId }) => eventId !== 'evt_failing')).toHaveLength(2);
   });
 
-  it('gives an org and all its members as many places as one of them', async () => {
+  it('gives an org and all its members together as many places as a single tenant', async () => {
     const orgId = await insertOrg(stores.first);
     const members = await Promise.all(Array.from({ length: 4 }, () => createWorld(stores.first, orgId)));
     for (const member of members) await want(`rp ${member.relyingParty.did}`);
@@ -201,7 +201,7 @@ describe('a look at what is due', () => {
     expect(await take(100, 32, 5)).toEqual([]);
   });
 
-  describe('where a worker has 256 places and orgs have endpoints that do not answer', () => {
+  describe('with 256 places in a worker and endpoints that do not answer', () => {
     const PLACES = 256;
     const MAX_PER_ORG = 32;
     /** Orgs with `due` due deliveries each. */
@@ -248,7 +248,7 @@ describe('a look at what is due', () => {
       }
     };
 
-    it('newcomers leave half, however many they are, and the last quarter of theirs is for those with none', async () => {
+    it('newcomers get at most half of the places, and the last quarter of that half goes to newcomers with none', async () => {
       await insertTenants(20, 32, true);
       const { underWay } = await fill();
       expect(underWay).toEqual({ newcomers: (PLACES / 2) * 0.75, others: 0 });
@@ -260,7 +260,7 @@ describe('a look at what is due', () => {
       expect((await fill({ newcomers: PLACES / 2, others: MAX_PER_ORG })).counts).toEqual(new Map());
     });
 
-    it('eight orgs that pay leave places, and so do sixteen: an org that comes then has one at once', async () => {
+    it('eight and even sixteen paying orgs leave places free: an org that comes later gets one at once', async () => {
       await insertTenants(8, 32, false);
       const { underWay } = await fill();
       await insertTenants(8, 32, false);
@@ -270,7 +270,7 @@ describe('a look at what is due', () => {
       expect((await fill(more)).counts.get(late)).toBe(1);
     });
 
-    it('one org may have 32 while the half of them is free', async () => {
+    it('one org may take 32 places while half of the places of its kind are free', async () => {
       const [org = ''] = await insertTenants(1, 33, false);
       expect((await fill()).counts.get(org)).toBe(MAX_PER_ORG);
       const [newcomer = ''] = await insertTenants(1, 33, true);
@@ -278,7 +278,7 @@ describe('a look at what is due', () => {
     });
   });
 
-  it('passes over what somebody is noting at that moment, and waits for nobody', async () => {
+  it('skips a delivery whose row another transaction has locked, and does not wait for it', async () => {
     await want(rp);
     await denies(2, null);
     await openAll();
@@ -292,8 +292,8 @@ describe('a look at what is due', () => {
   });
 });
 
-describe('what is due after a look that has put its endpoint off comes with the next look', () => {
-  it('where a success is noted late, of what another had noted as a failure: what stood behind it is next', async () => {
+describe('a delivery that becomes due after its endpoint was put off is taken by the next call', () => {
+  it('when a success is recorded late, over a failure: the delivery behind it is taken next', async () => {
     await want(rp);
     await denies(2);
     await openAll();
@@ -308,7 +308,7 @@ describe('what is due after a look that has put its endpoint off comes with the 
     expect((await take()).map(({ position }) => position)).toEqual([(first?.position ?? 0) + 1]);
   });
 
-  it('where it is opened while a look removes the note: before the look ends, and before the opening does', async () => {
+  it('when deliveries are opened while a taking call removes the due mark, whichever of the two ends first', async () => {
     const { subscriptionId } = await want(rp);
     await denies(1, null);
     await openAll();
@@ -348,7 +348,7 @@ describe('what is due after a look that has put its endpoint off comes with the 
   });
 });
 
-it('what was let go of because nothing can sign it is late, also while it is not tried again', async () => {
+it('a delivery released because nothing can sign it counts as due, also while its retry waits', async () => {
   await want(rp);
   await denies(1);
   await openAll();
@@ -359,7 +359,7 @@ it('what was let go of because nothing can sign it is late, also while it is not
   expect((await stores.first.eventDeliveries.describeQueue(false)).dueSinceMs).toEqual(expect.any(Number));
 });
 
-it('what waits is described: not in the log, due, open, and how endpoints are', async () => {
+it('describeQueue and findOutboxSince report events outside the log, due and waiting deliveries, and endpoint states', async () => {
   const store = stores.first;
   const none = { dueSinceMs: null, waiting: 0, active: 0, failing: 0, disabled: 0 };
   expect(await store.eventDeliveries.describeQueue(false)).toEqual(none);
@@ -390,8 +390,8 @@ it('what waits is described: not in the log, due, open, and how endpoints are', 
   });
 });
 
-describe('what has an order keeps it', () => {
-  it('where the first is given up, what stood behind it is next', async () => {
+describe('deliveries with one order key stay in order', () => {
+  it('when the first is given up: the delivery behind it is taken next', async () => {
     await want(rp);
     await denies(3);
     await openAll();
@@ -402,7 +402,7 @@ describe('what has an order keeps it', () => {
     expect((await take()).map(({ position }) => position)).toEqual([(first?.position ?? 0) + 1]);
   });
 
-  it('where what was delivered is replayed while the next is under way: that one alone, then from the beginning', async () => {
+  it('when a delivered event is replayed while the next is under way: the replay is taken alone, then the rest in order', async () => {
     const { subscriptionId } = await want(rp);
     await denies(4);
     await openAll();
@@ -425,7 +425,7 @@ describe('what has an order keeps it', () => {
     expect([again?.position, ...told]).toEqual([from, from + 2, from + 3]);
   });
 
-  it('with a schedule of its own where one that had failed often is replayed: what fails once is tried within seconds', async () => {
+  it('when a delivery that had failed often is replayed: its retries start anew, within 60 seconds of the first failure', async () => {
     const { subscriptionId } = await want(rp);
     await denies(2, null);
     await openAll();
@@ -469,7 +469,7 @@ describe('what has an order keeps it', () => {
     expect(after?.early).toBe(0);
   });
 
-  it('where the first is forgotten before it was delivered', async () => {
+  it('when the first is forgotten before its delivery: the next one is taken', async () => {
     await want(rp);
     await denies(2);
     await openAll();
@@ -488,7 +488,7 @@ describe('a revocation', () => {
     await stores.first.revocation.stampRevoked(world.principal.did, ids, Date.now());
   };
 
-  it('asks who has verified the Grant of those who have decided on one of its Principal, not of all who listen', async () => {
+  it('looks up verifiers only among relying parties that decided on a Grant of the Principal, not among all subscribers', async () => {
     await Promise.all(
       Array.from({ length: 12 }, async () => {
         const other = await createWorld(stores.first);
@@ -560,7 +560,7 @@ describe('a revocation', () => {
     ['many', 'null'],
   ];
   it.each(sampleOf(listening, 1))(
-    'is told in as many steps as it takes, to each that has verified it once under one id, while events of others go on, of %s that listen',
+    'reaches each verifier once, under one event id, in several steps, while other events go on, with %s subscribers',
     async (_, listeners) => {
       const source = await alterFunction(
         stores.url,
@@ -596,7 +596,7 @@ describe('a revocation', () => {
     },
   );
 
-  it('of one Principal keeps none of another: they take turns', async () => {
+  it('of one Principal does not block the revocation of another: their notices take turns', async () => {
     const second = await createWorld(stores.first);
     const grantOfSecond = await insertGrant(second);
     const verified = await listen(4);
@@ -618,7 +618,7 @@ describe('a revocation', () => {
     expect(await toldOf(verified)).toHaveLength(4);
   });
 
-  it('goes on where it was after a step that was undone', async () => {
+  it('resumes after a notice step that was rolled back', async () => {
     const verified = await listen(3);
     for (const by of verified) await verify(by, grant);
     await revoke();
@@ -637,7 +637,7 @@ describe('a revocation', () => {
     expect(await toldOf(verified)).toHaveLength(3);
   });
 
-  it('is told by a worker of the version before too', async () => {
+  it('is also announced by a worker of the previous version', async () => {
     const verified = await listen(1);
     for (const by of verified) await verify(by, grant);
     await revoke();
@@ -645,7 +645,7 @@ describe('a revocation', () => {
       await runSql(stores.url, 'select svc_sequence_events(1000)');
   });
 
-  it('whose verifiers cannot be looked up keeps no other event from the log', async () => {
+  it('whose verifiers cannot be looked up blocks no other event from the log', async () => {
     await want(rp, ['decision.deny', 'grant.revoked']);
     await denies(1);
     const [verified] = await listen(1);
@@ -670,7 +670,7 @@ describe('a revocation', () => {
     expect(await listTold(stores.url, rp)).toHaveLength(2);
   });
 
-  it('is told once to an org that has its Principal and a relying party that has verified it', async () => {
+  it('is announced once to an org that owns both the Principal and a relying party that verified the Grant', async () => {
     const orgId = await insertOrg(stores.first);
     world = await createWorld(stores.first, orgId);
     await stores.first.principals.setOrg(world.principal.did, orgId);
@@ -688,8 +688,8 @@ describe('a revocation', () => {
   });
 });
 
-describe('storage', () => {
-  it('that holds one event twice for one audience moves what comes after it', async () => {
+describe('event storage', () => {
+  it('moves later events past an event that is stored twice for one audience', async () => {
     await want(rp);
     await denies(1);
     await runSql(
@@ -702,7 +702,7 @@ describe('storage', () => {
     expect(await runSql(stores.url, 'select from event_log')).toHaveLength(2);
   });
 
-  it('keeps the wants of a subscription that is enabled while old ones are forgotten', async () => {
+  it('keeps the wants of a subscription that is re-enabled while old wants are forgotten', async () => {
     const { subscriptionId } = await want(rp);
     await stores.first.eventSubscriptions.disable(subscriptionId);
     await runSql(stores.url, `update event_subscriptions set disabled_at = svc_now() - interval '31 days'`);
@@ -716,7 +716,7 @@ describe('storage', () => {
     expect(await runSql(stores.url, 'select type from event_wants')).toHaveLength(2);
   });
 
-  it('forgets deliveries with their events, also beside an event that a clock ahead has dated', async () => {
+  it('forgets deliveries together with their events, also next to an event dated by a clock that was ahead', async () => {
     const { subscriptionId } = await want(rp);
     await denies(3);
     await openAll();
@@ -732,7 +732,7 @@ describe('storage', () => {
     expect(await take()).toHaveLength(1);
   });
 
-  it('forgets nothing beside whoever notes a delivery of the same subscription: what is next is found with its row', async () => {
+  it('forgets nothing of a subscription while a transaction holds its row to record a delivery', async () => {
     await want(rp);
     await denies(2);
     await openAll();
@@ -746,7 +746,7 @@ describe('storage', () => {
     });
   });
 
-  it('keeps two secrets of a subscription, however often it is rotated', async () => {
+  it('keeps two usable secrets of a subscription, however often its secret is rotated', async () => {
     const { subscriptionId } = await want(rp);
     for (let i = 0; i < 6; i++)
       await stores.first.transaction((tx) => tx.eventSubscriptions.rotate(subscriptionId, 'root', 24));
@@ -775,8 +775,8 @@ const workOf = (tables: readonly string[], text: string, values: readonly unknow
     return rows[0] ?? { read: 0, deleted: 0 };
   });
 
-describe('what is done within a call does not grow with what there is', () => {
-  it('the outbox is read as far as it is moved, also where nothing may move', async () => {
+describe('the work of one call does not grow with the amount of stored data', () => {
+  it('sequencing reads only as much of the outbox as it moves, also when nothing may move', async () => {
     await want(rp);
     await denies(1);
     await sequenceAll(stores.url, stores.second);
@@ -803,7 +803,7 @@ describe('what is done within a call does not grow with what there is', () => {
     expect((await workOf(['event_outbox'], sequence)).read).toBeLessThan(100);
   });
 
-  it('a subscription is deleted, and a name released, without its deliveries and events, which go in steps', async () => {
+  it('deleting a subscription or releasing a name leaves its deliveries and events to be removed in steps', async () => {
     const store = stores.first;
     const { subscriptionId } = await want(rp);
     await denies(100);
@@ -834,7 +834,7 @@ describe('what is done within a call does not grow with what there is', () => {
     ).toEqual([]);
   });
 
-  it('what everyone was told is forgotten in steps of so many deliveries, with the rows of as many subscriptions', async () => {
+  it('an event for everyone is forgotten in steps of a fixed number of deliveries, each reading only as many subscriptions', async () => {
     const SUBSCRIBERS = 2_000;
     const STEP = 100;
     await runSql(
@@ -873,7 +873,7 @@ describe('what is done within a call does not grow with what there is', () => {
     expect(await runSql(stores.url, 'select from event_log')).toEqual([]);
   });
 
-  it('a delivery that was opened while its event was forgotten goes with the next step', async () => {
+  it('a delivery that was opened while its event was forgotten is removed by the next step', async () => {
     await want(rp);
     await denies(1);
     await openAll();
@@ -884,7 +884,7 @@ describe('what is done within a call does not grow with what there is', () => {
     expect(await runSql(stores.url, 'select from event_deliveries')).toHaveLength(1);
   });
 
-  it('what is old is forgotten without a look at the deliveries of what is not', async () => {
+  it('forgetting old events does not read the deliveries of newer events', async () => {
     await Promise.all(Array.from({ length: 5 }, () => want(rp)));
     await denies(300, null);
     await openAll();
@@ -914,7 +914,7 @@ describe('what is done within a call does not grow with what there is', () => {
   });
 });
 
-it('so many replays in an hour are counted, and then how long to wait', async () => {
+it('countReplay allows 3 replays per hour, and then returns how long to wait', async () => {
   const { subscriptionId } = await want(rp);
   for (let i = 0; i < 3; i++)
     expect(await stores.first.eventSubscriptions.countReplay(subscriptionId, 3)).toBeNull();

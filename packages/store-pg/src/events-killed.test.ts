@@ -152,7 +152,7 @@ const revokeOne = () =>
     return id;
   });
 
-it(`${KILLS} kills lose no event and invent none`, async () => {
+it(`${KILLS} kills of server sessions lose no event and create no event without a fact`, async () => {
   let isOver = false;
   const acknowledged: string[] = [];
   const write = async () => {
@@ -236,7 +236,7 @@ const commitWhenUp = () =>
     expect(await store.verify.commitDecisions(newBatch())).toEqual(Array(BATCH).fill('STORED')),
   );
 
-it('the same books find the fault once events are written after the commit', async () => {
+it('the same comparison finds lost events if they are not written by the commit: the test can fail', async () => {
   const source = await alterFunction(
     cluster.url,
     'svc_commit_decisions',

@@ -67,14 +67,14 @@ const takeAll = async (subscriptionId: string): Promise<readonly TakenDelivery[]
   return store.eventDeliveries.take(1_000, ALL);
 };
 
-describe('decisions are told', () => {
-  it('to nobody while nobody wants to hear of them', async () => {
+describe('decision events are emitted', () => {
+  it('for no audience while nobody subscribes to them', async () => {
     await commit(allowCommit(world, grant), denyCommit(world));
     const [row] = await runSql(stores.url, 'select count(*)::integer as count from event_outbox');
     expect(row).toEqual({ count: 0 });
   });
 
-  it('to the relying party that asked: ids alone, and the id of the event is that of the Receipt', async () => {
+  it('for the subscribed relying party: with ids only, and with the event id derived from the Receipt id', async () => {
     await want(rp);
     const allow = allowCommit(world, grant);
     const deny = denyCommit(world);
@@ -98,7 +98,7 @@ describe('decisions are told', () => {
     });
   });
 
-  it('to the Principal of a Grant that it has signed, never of one that only names it', async () => {
+  it('for the Principal that signed the Grant, and not for a Principal that is only named', async () => {
     await want(principal);
     await commit(
       allowCommit(world, grant),
@@ -108,7 +108,7 @@ describe('decisions are told', () => {
     expect(await typesFor(principal)).toEqual(['decision.allow', 'decision.deny']);
   });
 
-  it('to the orgs of both, once where they are one', async () => {
+  it('for the orgs of both parties, and once when both belong to the same org', async () => {
     const orgId = await insertOrg(stores.first);
     const ofOrg = await createWorld(stores.first, orgId);
     await stores.first.principals.setOrg(ofOrg.principal.did, orgId);
@@ -119,7 +119,7 @@ describe('decisions are told', () => {
     expect(await typesFor(`org ${orgId}`)).toEqual(['decision.allow']);
   });
 
-  it('of the types that are wanted, and not to strangers', async () => {
+  it('only for the types that are subscribed, and only for the parties of the decision', async () => {
     await want(rp, ['decision.deny']);
     const other = await createWorld(stores.first);
     await want(`rp ${other.relyingParty.did}`);
@@ -128,7 +128,7 @@ describe('decisions are told', () => {
     expect(await typesFor(`rp ${other.relyingParty.did}`)).toEqual([]);
   });
 
-  it('only where they are stored', async () => {
+  it('only for decisions that are stored', async () => {
     await want(rp);
     const allow = allowCommit(world, grant);
     const replay = allowCommit(world, grant, { spend: allow.spend });
@@ -137,8 +137,8 @@ describe('decisions are told', () => {
   });
 });
 
-describe('a budget that runs low is told', () => {
-  it('once for each share, when what is left of a total falls to it', async () => {
+describe('a budget.low event is emitted', () => {
+  it('once per subscribed percentage, when the remaining total falls to it', async () => {
     await insertSubscription(stores.first, principal, ['budget.low'], 50);
     await insertSubscription(stores.first, principal, ['budget.low'], 10);
     const budget = { limits: { total: 100, perPeriod: null, uses: null }, period: null };
@@ -151,7 +151,7 @@ describe('a budget that runs low is told', () => {
     expect((await dataFor(principal)).map(({ percent }) => percent)).toEqual([50, 10]);
   });
 
-  it('to whoever has proven the domain of the Principal, and not to whoever has only registered it', async () => {
+  it('only for a Principal with a proven domain, not for one that is merely registered', async () => {
     await insertSubscription(stores.first, principal, ['budget.low'], 50);
     const budget = { limits: { total: 100, perPeriod: null, uses: null }, period: null };
     await stores.first.principals.recordVerification(world.principal.did, {
@@ -170,8 +170,8 @@ describe('a budget that runs low is told', () => {
   });
 });
 
-describe('other facts are told', () => {
-  it('a revocation: to the Principal, and to relying parties that have verified the Grant and to no other', async () => {
+describe('other events', () => {
+  it('grant.revoked is delivered to the Principal and to relying parties that verified the Grant, and to no other', async () => {
     const other = await createWorld(stores.first);
     const mine = await want(rp, ['grant.revoked']);
     const theirs = await want(`rp ${other.relyingParty.did}`, ['grant.revoked']);
@@ -190,14 +190,14 @@ describe('other facts are told', () => {
     expect(taken[0]?.eventId).toBe(taken[1]?.eventId);
   });
 
-  it('one of a forged Grant is none: a relying party that has seen only that does not hear of the true one', async () => {
+  it('grant.revoked is not delivered to a relying party that has only seen a forged Grant with this id', async () => {
     const mine = await want(rp, ['grant.revoked']);
     await commit(denyCommit(world, { grantId: grant.id, principal: null }));
     await revoke();
     expect(await takeAll(mine.subscriptionId)).toEqual([]);
   });
 
-  it('keys, Agents, verification, outcomes', async () => {
+  it('key, Agent, verification and outcome events are emitted for the Principal, once per change', async () => {
     const { first } = stores;
     const [{ kid } = { kid: '' }] = world.principal.keys;
     await want(principal, [
@@ -234,7 +234,7 @@ describe('other facts are told', () => {
     ]);
   });
 
-  it('a pause and its end, once each: to whoever owns what is paused, of the whole service to everybody', async () => {
+  it('pause.changed is emitted once per change: for the owner of the paused subject, for everyone if it is the service', async () => {
     const { pauses } = stores.first;
     await want(principal, ['pause.changed']);
     await want(rp, ['pause.changed']);
@@ -260,7 +260,7 @@ describe('other facts are told', () => {
     expect(await dataFor('everyone')).toEqual(told(ofAll));
   });
 
-  it('nothing of what is rolled back', async () => {
+  it('a transaction that is rolled back emits no event', async () => {
     await want(principal, ['grant.revoked', 'key.retired']);
     await expect(
       stores.first.transaction(async (tx) => {
@@ -272,8 +272,8 @@ describe('other facts are told', () => {
   });
 });
 
-describe('the order', () => {
-  it('is that of transactions: nothing moves into the log past one that is under way', async () => {
+describe('the event order', () => {
+  it('is that of transactions: no event moves into the log past a transaction under way', async () => {
     await want(principal, ['key.retired', 'decision.deny']);
     await withSession(stores.url, async (session) => {
       await session.query('begin');
@@ -290,7 +290,7 @@ describe('the order', () => {
     expect(await typesFor(principal)).toEqual(['key.retired', 'decision.deny']);
   });
 
-  it('is that of transactions also where one ends and another is made between two looks of who moves them', async () => {
+  it('is that of transactions, also when one commits and another begins and commits during one sequencing call', async () => {
     await want(principal, ['key.retired', 'decision.deny']);
     await withSession(stores.url, (first) =>
       withSession(stores.url, async (holder) => {
@@ -317,7 +317,7 @@ describe('the order', () => {
   });
 
   const RACES = sampled({ quick: 6, deep: 200 });
-  it(`in ${RACES} races no ALLOW stands behind the revocation of its Grant`, async () => {
+  it(`has no ALLOW after the revocation of its Grant in ${RACES} races`, async () => {
     await want(principal, ['grant.revoked', 'decision.allow']);
     for (let race = 0; race < RACES; race++) {
       grant = await insertGrant(world);
@@ -360,7 +360,7 @@ describe('deliveries', () => {
       5,
     );
 
-  it('of a Grant are taken one after the other, those of others beside them', async () => {
+  it('of one Grant are taken one after the other, those of other Grants in parallel', async () => {
     const second = await insertGrant(world);
     const { subscriptionId } = await want(rp);
     await commit(allowCommit(world, grant), allowCommit(world, grant), allowCommit(world, second));
@@ -377,7 +377,7 @@ describe('deliveries', () => {
     ]);
   });
 
-  it('that are behind the window wait in the log, and none is missed', async () => {
+  it('beyond the window wait in the log, and none is lost', async () => {
     const store = stores.first;
     const { subscriptionId } = await want(rp);
     await commit(...Array.from({ length: 12 }, () => denyCommit(world)));
@@ -394,7 +394,7 @@ describe('deliveries', () => {
     expect(new Set(seen).size).toBe(12);
   });
 
-  it('are the same when replayed, and begin where that is asked for', async () => {
+  it('have the same event ids when replayed, and start at the requested event', async () => {
     const store = stores.first;
     const { subscriptionId } = await want(rp);
     await commit(...Array.from({ length: 4 }, () => denyCommit(world)));
@@ -408,7 +408,7 @@ describe('deliveries', () => {
     );
   });
 
-  it('of an endpoint that fails are tried one at a time, and of another as before', async () => {
+  it('of a failing endpoint are tried one at a time, those of a healthy endpoint as before', async () => {
     const store = stores.first;
     const failing = await want(rp);
     const healthy = await want(principal);
@@ -425,7 +425,7 @@ describe('deliveries', () => {
     expect(taken.map(({ subscriptionId }) => subscriptionId)).toEqual(Array(2).fill(healthy.subscriptionId));
   });
 
-  it('of many slow endpoints of one audience do not keep that of another waiting', async () => {
+  it('of many slow endpoints of one audience do not delay those of another audience', async () => {
     const store = stores.first;
     const slow = await Promise.all(Array.from({ length: 40 }, () => want(rp)));
     const decisions = () =>
@@ -444,7 +444,7 @@ describe('deliveries', () => {
     expect(await store.eventDeliveries.take(256, bounds)).toEqual([]);
   });
 
-  it('of an endpoint with some under way stand behind those of one with none', async () => {
+  it('of an endpoint with deliveries under way come after those of an endpoint with none', async () => {
     const store = stores.first;
     const busy = await want(rp);
     await commit(...Array.from({ length: 6 }, () => denyCommit(world)));
@@ -456,7 +456,7 @@ describe('deliveries', () => {
     expect(await store.eventDeliveries.take(1, ALL)).toMatchObject([{ subscriptionId: idle.subscriptionId }]);
   });
 
-  it('that fail together put their endpoint off once, and say what they met with', async () => {
+  it('that fail together put their endpoint off once, and record their problem', async () => {
     const { subscriptionId } = await want(rp);
     await commit(...Array.from({ length: 32 }, () => denyCommit(world)));
     const anHourLater = () =>
@@ -491,7 +491,7 @@ describe('deliveries', () => {
   const disableFailing = () =>
     stores.first.eventDeliveries.disableFailing(10, { afterDays: 5, pushes: false, nowMs: Date.now() });
 
-  it('are given up five days after an endpoint has begun to fail: it is disabled, and says why', async () => {
+  it('stop five days after the endpoint began to fail: the subscription is disabled with the reason "failing"', async () => {
     const { subscriptionId, fail } = await attemptsOf(4);
     for (let moment = 0; moment < 3; moment++) {
       expect(await fail()).toBeNull();
@@ -503,7 +503,7 @@ describe('deliveries', () => {
     expect(await takeAll(subscriptionId)).toEqual([]);
   });
 
-  it('of an endpoint that failed in two moments are no five days of failures, however far apart these are', async () => {
+  it('of an endpoint that failed at only two moments do not disable it, however far apart these are', async () => {
     const { fail } = await attemptsOf(4);
     expect(await fail()).toBeNull();
     expect(await fail()).toBeNull();
@@ -513,7 +513,7 @@ describe('deliveries', () => {
     expect(await stores.first.eventSubscriptions.list(rp)).toMatchObject([{ disabledAtMs: null }]);
   });
 
-  it('of which none is left to try disable their endpoint all the same, five days after it began to fail', async () => {
+  it('that have used up their retries also disable the endpoint, five days after it began to fail', async () => {
     const { subscriptionId, fail } = await attemptsOf(RETRY_SECONDS.length + 1);
     for (const seconds of RETRY_SECONDS) {
       expect(await fail()).toBeNull();
@@ -530,7 +530,7 @@ describe('deliveries', () => {
     expect(await disableFailing()).toEqual([]);
   });
 
-  describe('of which endpoints have failed for long enough', () => {
+  describe('when endpoints have failed for five days', () => {
     const failedFor = async (days: number) => {
       const { subscriptionId } = await want(rp);
       await runSql(
@@ -548,21 +548,21 @@ describe('deliveries', () => {
       );
     };
 
-    it('are given up so many at a time, those first that fail the longest', async () => {
+    it('disableFailing disables at most its limit per call, the longest-failing first', async () => {
       const [third, first, second] = [await failedFor(6), await failedFor(8), await failedFor(7)];
       expect((await disable(2)).sort()).toEqual([first, second].sort());
       expect(await disable(2)).toEqual([third]);
       expect(await disable(2)).toEqual([]);
     });
 
-    it('are not given up for a push by whoever pushes nothing', async () => {
+    it('a worker that sends no pushes does not disable push subscriptions', async () => {
       const pushed = await failedFor(6);
       await runSql(stores.url, `update event_subscriptions set method = 'push'`);
       expect(await disable(10, false)).toEqual([]);
       expect(await disable(10)).toEqual([pushed]);
     });
 
-    it('are given up beside one that somebody has: nothing waits for its row, nor does the version before', async () => {
+    it('a row locked by another transaction is skipped, also by the previous version, and is disabled later', async () => {
       const [held, free] = [await failedFor(8), await failedFor(6)];
       const lock = 'select from event_subscriptions where subscription_id = $1 for no key update';
       const ofBefore = () =>
@@ -580,7 +580,7 @@ describe('deliveries', () => {
     });
   });
 
-  it('are deleted with the subscriptions and events of a name that is transferred, by whichever version', async () => {
+  it('are deleted with the subscriptions and events of a name that is transferred', async () => {
     const { first } = stores;
     await want(rp);
     await want(principal);
@@ -600,7 +600,7 @@ describe('deliveries', () => {
     expect(await listTold(stores.url, rp)).toEqual([]);
   });
 
-  it('are no condition of forgetting: where nothing delivers, it moves the outbox into the log', async () => {
+  it('are not needed for forgetEvents: without deliverers, it moves the outbox into the log', async () => {
     await want(rp);
     await commit(denyCommit(world));
     const left = () => runSql(stores.url, 'select from event_outbox');
@@ -610,7 +610,7 @@ describe('deliveries', () => {
     expect(await listTold(stores.url, rp)).toHaveLength(1);
   });
 
-  it('nor is it a condition that all can be told who have verified what is revoked', async () => {
+  it('are not needed for forgetEvents: it forgets old events even if verifiers of a revocation cannot be looked up', async () => {
     await want(rp);
     await commit(denyCommit(world));
     await sequenceAll(stores.url, stores.second);
@@ -626,7 +626,7 @@ describe('deliveries', () => {
     expect(await listTold(stores.url, rp)).toEqual([]);
   });
 
-  it('and events are forgotten after their time', async () => {
+  it('are forgotten with their events after 30 days', async () => {
     const store = stores.first;
     const { subscriptionId } = await want(rp);
     await commit(denyCommit(world));

@@ -14,7 +14,7 @@ const stores = withStores();
 const lockHolders = `select pid from pg_locks where locktype = 'advisory' and classid = 6
   and database = (select oid from pg_database where datname = current_database())`;
 
-it('while one node is at it, another is told so; afterwards it may', async () => {
+it('while one node holds an exclusive key another node gets held: false, and may run afterwards', async () => {
   const outcome = await stores.first.exclusive('a', async () => {
     expect(await stores.second.exclusive('a', async () => 'second')).toEqual({ held: false });
     expect(await stores.second.exclusive('b', async () => 'other work')).toEqual({
@@ -27,13 +27,13 @@ it('while one node is at it, another is told so; afterwards it may', async () =>
   expect(await stores.second.exclusive('a', async () => 'second')).toEqual({ held: true, value: 'second' });
 });
 
-it('work that fails lets go of the lock', async () => {
+it('work that fails releases the lock', async () => {
   const failing = stores.first.exclusive('a', () => Promise.reject(new Error('no')));
   await expect(failing).rejects.toThrow('no');
   expect(await runSql(stores.url, lockHolders)).toEqual([]);
 });
 
-it('says so when the connection that holds the lock breaks', async () => {
+it('work is told through its signal when the connection that holds the lock breaks', async () => {
   const outcome = await stores.first.exclusive('a', async (lost) => {
     expect(lost.aborted).toBe(false);
     const aborted = new Promise((resolve) => lost.addEventListener('abort', resolve));
@@ -44,7 +44,7 @@ it('says so when the connection that holds the lock breaks', async () => {
   expect(outcome).toEqual({ held: true, value: { held: true, value: 'taken over' } });
 });
 
-it('a node that stands still, while its kernel keeps the connection, loses the lock to the next one', async () => {
+it('a node that stands still loses the lock to the next node, although its kernel keeps the connection', async () => {
   const proxy = await startHoldingProxy(stores.url);
   proxy.admit();
   const limits = { connectMs: 20_000, readMs: 20_000, idleMs: 500 };
@@ -57,7 +57,7 @@ it('a node that stands still, while its kernel keeps the connection, loses the l
   expect(outcome).toEqual({ held: true, value: { held: true, value: 'taken over' } });
 });
 
-it('without a database the work is not begun', async () => {
+it('without a database the work does not begin', async () => {
   const away = createStore({ databaseUrl: 'postgres://svc@127.0.0.1:1/none' });
   let begun = false;
   const asked = away.exclusive('a', async () => {
@@ -68,7 +68,7 @@ it('without a database the work is not begun', async () => {
   await away.close();
 });
 
-it('is as patient with a server that is slow to accept as administration is; a store that closes opens no more ahead', async () => {
+it('exclusive work waits for a slow server as long as administration does, and a closed store opens no further connections', async () => {
   let accepted = 0;
   const slow = await startTcpProxy(stores.url, {
     admit() {

@@ -54,7 +54,7 @@ const expire = (aheadMs = 0, onList = async () => {}) => {
   return expireClaims(deps, new AbortController().signal);
 };
 
-it('those whose time is over go, those of tomorrow and those that were proven stay', async () => {
+it('claims that have expired are released, and later or proven claims stay', async () => {
   await insertClaims('over', Date.now() - 1);
   await insertClaims('tomorrow', Date.now() + 24 * HOUR_MS);
   await insertClaims('proven', null);
@@ -62,14 +62,14 @@ it('those whose time is over go, those of tomorrow and those that were proven st
   expect(await registered()).toEqual(['proven', 'proven', 'tomorrow', 'tomorrow']);
 });
 
-it('one of which a single clock says that it is over stays, the worker’s or the database’s', async () => {
+it("a claim that has expired only by the worker's or only by the database's clock stays", async () => {
   expect(await expire(48 * HOUR_MS)).toEqual({ released: 0 });
   await insertClaims('over', Date.now() - HOUR_MS);
   expect(await expire(-2 * HOUR_MS)).toEqual({ released: 0 });
   expect(await expire()).toEqual({ released: 2 });
 });
 
-it('one that is proven while the worker is at it stays', async () => {
+it('a claim that is proven while the worker releases claims stays', async () => {
   await insertClaims('proven-late', Date.now() - 1);
   const prove = () =>
     runSql(
@@ -81,7 +81,7 @@ it('one that is proven while the worker is at it stays', async () => {
   expect((await registered()).filter((name) => name === 'proven-late')).toHaveLength(1);
 });
 
-it('after a restore none goes before its whole time is over once more, whatever is over by the clock', async () => {
+it('after a restore no claim is released before its extended time is over, even if it had expired before', async () => {
   await insertClaims('proven-in-the-lost-span', Date.now() - HOUR_MS);
   await stores.first.restores.extendClaims(Date.now() + 7 * 24 * HOUR_MS);
   expect(await expire()).toEqual({ released: 0 });

@@ -403,7 +403,7 @@ const expectMetrics = async ({ receipts }: Raw) => {
     expect(counts).toEqual(countsOf(inWindow.filter(({ atMs }) => dayOf(atMs) === day)));
 };
 
-it('list, export, usage, statistics and metrics agree with a recount', async () => {
+it('list, export, usage, statistics and metrics equal a recount of the rows', async () => {
   const began = clock.nowMs();
   const property = fc.asyncProperty(
     steps,

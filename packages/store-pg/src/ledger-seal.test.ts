@@ -70,7 +70,7 @@ const inSums = async (): Promise<number> => {
   return row?.sum ?? 0;
 };
 
-it('a decision evaluated before the seal and committed after it is refused', async () => {
+it('a decision evaluated before the seal and committed after it has the outcome CLOCK', async () => {
   const late = denyCommit(world);
   await nextMs(late.evaluatedAtMs);
   await stores.first.usage.seal(shortly());
@@ -78,7 +78,7 @@ it('a decision evaluated before the seal and committed after it is refused', asy
   expect(await stores.second.verify.commitDecisions([late, fresh])).toEqual(['CLOCK', 'STORED']);
 });
 
-it('a commit under way holds the seal back, and is counted once it is over', async () => {
+it('a commit under way delays the seal, and is counted after it ends', async () => {
   const before = await inSums();
   await withSession(stores.url, async (session) => {
     const { text, values } = commitStatement([denyCommit(world)]);
@@ -93,7 +93,7 @@ it('a commit under way holds the seal back, and is counted once it is over', asy
   expect(await inSums()).toBe(before + 1);
 });
 
-it('the seal never moves down', async () => {
+it('the seal never moves back', async () => {
   await runSql(stores.url, `update ledger_seal set sealed_until = svc_now() + interval '1 minute'`);
   try {
     expect(await stores.first.usage.seal(shortly())).toBe(true);
@@ -103,13 +103,13 @@ it('the seal never moves down', async () => {
   }
 });
 
-it('a seal that has fallen far behind moves up in steps', async () => {
+it('a seal that is far behind moves up in steps', async () => {
   await runSql(stores.url, `update ledger_seal set sealed_until = svc_now() - interval '40 days'`);
   expect(await stores.first.usage.seal(shortly())).toBe(false);
   expect(await stores.first.usage.seal(shortly())).toBe(true);
 });
 
-it('counting that is cut off has counted nothing, and whoever comes meanwhile leaves it alone', async () => {
+it('an interrupted count counts nothing, and a concurrent one skips its rows', async () => {
   await stores.first.verify.commitDecisions([denyCommit(world), denyCommit(world)]);
   await nextMs(await databaseMs());
   await stores.first.usage.seal(shortly());
@@ -125,7 +125,7 @@ it('counting that is cut off has counted nothing, and whoever comes meanwhile le
   expect(await inSums()).toBe(before + 2);
 });
 
-it('with writers, sealers and counters at once, nothing is lost, counted twice or answered wrong', async () => {
+it('with concurrent writers, sealers and counters, every decision is counted once and all sums are right', async () => {
   let isOver = false;
   let [stored, refused] = [0, 0];
   const write = async (store: Store) => {
@@ -159,7 +159,7 @@ it('with writers, sealers and counters at once, nothing is lost, counted twice o
   expect(await inSums()).toBe(all);
 });
 
-it('without the check under the locks, a decision would be stored and never counted', async () => {
+it('without the check of the seal, a decision is stored and never counted: the test can fail', async () => {
   await alterFunction(stores.url, 'svc_judge', 'or d.receipt_id < v_sealed_before', '');
   const late = denyCommit(world);
   await nextMs(late.evaluatedAtMs);

@@ -41,13 +41,13 @@ describe.each(['receipts', 'attestations', 'audit_events', 'evidence', 'closed_d
     await expect(runSql(stores.url, statement)).rejects.toThrow('append-only');
   });
 
-  it('keeps its rows', async () => {
+  it('keeps its rows after these refusals', async () => {
     const [row] = await runSql<{ count: string }>(stores.url, `select count(*) from ${table}`);
     expect(Number(row?.count)).toBeGreaterThan(0);
   });
 });
 
-it('a partition of the receipts is append-only by its own name too', async () => {
+it('a partition of receipts is append-only under its own name too', async () => {
   const [row] = await runSql<{ name: string }>(stores.url, `select ${firstPartition}::text as name`);
   await expect(runSql(stores.url, `truncate ${row?.name}`)).rejects.toThrow('append-only');
   const [today] = await runSql<{ name: string }>(
@@ -57,7 +57,7 @@ it('a partition of the receipts is append-only by its own name too', async () =>
   await expect(runSql(stores.url, `delete from ${today?.name}`)).rejects.toThrow('append-only');
 });
 
-it('evidence whose hash is not that of its bytes is refused', async () => {
+it('evidence whose hash differs from that of its bytes is refused', async () => {
   const hash = `sha256:${'0'.repeat(64)}`;
   const insert = runSql(
     stores.url,
@@ -67,7 +67,7 @@ it('evidence whose hash is not that of its bytes is refused', async () => {
   await expect(insert).rejects.toThrow('hash_is_of_body');
 });
 
-it('an audit event keeps what it was given', async () => {
+it('an audit event is stored as it was given', async () => {
   const rows = await runSql(
     stores.url,
     `select actor_kind, actor_did, action, target, request_id, details, occurred_at <= clock_timestamp() as past

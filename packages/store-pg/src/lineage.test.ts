@@ -18,7 +18,7 @@ const pass = () => runSql(stores.url, `update fence_beats set at = at - interval
 beforeEach(() => runSql(stores.url, 'truncate fence_beats'));
 
 describe('a lineage', () => {
-  it('begins with a first fence, and goes on from each head', async () => {
+  it('begins with a first fence, and continues from each head', async () => {
     expect(await beat(null, 'a')).toMatchObject({
       verdict: 'next',
       seq: 1,
@@ -32,7 +32,7 @@ describe('a lineage', () => {
     expect(await beat([2, 'b'], 'c', stores.second)).toMatchObject({ verdict: 'next', seq: 3 });
   });
 
-  it('knows its head and tells its age while another has just made the next beat', async () => {
+  it('recognises its head and tells its age after another node has just made the next beat', async () => {
     await beat(null, 'a');
     await pass();
     await beat([1, 'a'], 'b');
@@ -41,7 +41,7 @@ describe('a lineage', () => {
     expect(known.ageMs).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('goes on where the beat before it never came out', async () => {
+  it('continues after a beat that never reached the fence', async () => {
     await beat(null, 'a');
     await pass();
     await beat([1, 'a'], 'lost');
@@ -53,18 +53,18 @@ describe('a lineage', () => {
     ['behind', 'lacks the head', [2, 'x']],
     ['diverged', 'has another beat in the place of the head', [1, 'x']],
     ['gone', 'had a fence where there is none', null],
-  ] as const)('is %s where it %s, and makes no beat then', async (verdict, _, head) => {
+  ] as const)('is %s when it %s, and makes no beat then', async (verdict, _, head) => {
     await beat(null, 'a');
     await pass();
     expect(await beat(head === null ? null : [...head], 'b')).toMatchObject({ verdict, seq: null });
     expect(await beat([1, 'a'], 'c')).toMatchObject({ verdict: 'next', seq: 2 });
   });
 
-  it('is behind where it never had a beat and there is a head', async () => {
+  it('is behind when it has no beat and there is a head', async () => {
     expect(await beat([7, 'x'], 'b')).toMatchObject({ verdict: 'behind' });
   });
 
-  it('forgets heads that are older than 50,000 beats, and says so', async () => {
+  it('reports heads that are older than 50,000 beats as forgotten', async () => {
     await runSql(
       stores.url,
       `insert into fence_beats values (60000, '${nonce('z')}', now() - interval '1 minute')`,
@@ -72,7 +72,7 @@ describe('a lineage', () => {
     expect(await beat([1, 'a'], 'b')).toMatchObject({ verdict: 'forgotten' });
   });
 
-  it('of two nodes at once, one makes the beat', async () => {
+  it('gets one beat when two nodes beat at once', async () => {
     await beat(null, 'a');
     for (let round = 0; round < 10; round++) {
       await pass();
@@ -83,7 +83,7 @@ describe('a lineage', () => {
   });
 });
 
-describe('a fence that is begun anew', () => {
+describe('a fence reset', () => {
   const DID = 'did:web:svc.example' as DidWeb;
   /** `head`: `seq` and name of the nonce; null: the fence has no head. `of`: DID of its service. */
   const createFence = (head: [number, string] | null, of = DID) => {
@@ -132,7 +132,7 @@ describe('a fence that is begun anew', () => {
     ['is gone', null],
     ['is older than the lineage', [0, 'x']],
   ] as [string, [number, string] | null][])(
-    'is a head that continues the lineage where the former one %s',
+    'writes a head that continues the lineage when the former head %s',
     async (_, head) => {
       await beat(null, 'a');
       await passLong();
@@ -143,7 +143,7 @@ describe('a fence that is begun anew', () => {
     },
   );
 
-  it('loses no beat of a service that began to work meanwhile, and is left to it', async () => {
+  it('leaves the fence to a service that began to work meanwhile, and loses none of its beats', async () => {
     await beat(null, 'a');
     await passLong();
     const fence = createFence([1, 'a']);
@@ -156,7 +156,7 @@ describe('a fence that is begun anew', () => {
     expect(await beat(fence.findHead(), 'c')).toMatchObject({ verdict: 'next', seq: 4 });
   });
 
-  it('in a place that the service does not use, leaves the service its own', async () => {
+  it("in a place that the service does not use leaves the service's own fence valid", async () => {
     await beat(null, 'a');
     await passLong();
     const [own, elsewhere] = [createFence([1, 'a']), createFence(null)];
@@ -170,7 +170,7 @@ describe('a fence that is begun anew', () => {
       expect((await beat(fence.findHead(), fence === own ? 'c' : 'd')).verdict).toMatch(/^(next|known)$/);
   });
 
-  it('takes the place of one of a former DID, and never of another deployment’s', async () => {
+  it('replaces the fence of a former DID, and refuses to replace that of another deployment', async () => {
     const other = 'did:web:other.example' as DidWeb;
     await beat(null, 'a');
     await passLong();
@@ -182,7 +182,7 @@ describe('a fence that is begun anew', () => {
     expect(fence.findHead()[0]).toBe(2);
   });
 
-  it('is refused by a copy of the database under another DID, which lacks what the fence names', async () => {
+  it('is refused for a copy of the database under another DID, which lacks the head of the fence', async () => {
     const other = 'did:web:other.example' as DidWeb;
     await beat(null, 'a');
     await passLong();
@@ -194,7 +194,7 @@ describe('a fence that is begun anew', () => {
     expect(await fence.fenceStore.find(HEAD_KEY)).toEqual(before);
   });
 
-  it('takes the place of what is no head', async () => {
+  it('replaces text that is not a head', async () => {
     await beat(null, 'a');
     await passLong();
     const fence = createFence(null);
@@ -204,8 +204,8 @@ describe('a fence that is begun anew', () => {
   });
 
   it.each([
-    ['the fence that is named', [1, 'a']],
-    ['another', null],
+    ['the named fence', [1, 'a']],
+    ['another fence', null],
   ] as [string, [number, string] | null][])(
     'is refused while a service is at work on %s',
     async (_, head) => {
@@ -229,7 +229,7 @@ describe('notes', () => {
 
   beforeEach(() => runSql(stores.url, 'truncate fence_notes'));
 
-  it('of what changes while it is copied are not forgotten', async () => {
+  it('on a subject that changes while it is copied are kept', async () => {
     await note('name', 'did:web:a.example');
     const listed = await list();
     const nobody = '{"principal" : null, "relying_party" : null, "version" : ';
@@ -244,7 +244,7 @@ describe('notes', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('come by their age, what was taken back first; what changes again keeps its place and does not take another', async () => {
+  it('are listed by age with revocations first; a repeated change keeps the place of its note', async () => {
     for (const name of ['z', 'y', 'a']) await note('name', name);
     for (let change = 0; change < 3; change++) await note('name', 'z');
     for (const name of ['key:2', 'key:1']) await note('revoked', name);
@@ -253,7 +253,7 @@ describe('notes', () => {
     expect(namesOf(await list({ revoked: first?.seq ?? 0, others: 0 }))).toEqual(['key:1', 'z', 'y', 'a']);
   });
 
-  it('that change between copies go behind the others, and only what is not copied counts as old', async () => {
+  it('that change between copies move behind the others, and only uncopied changes count for the age', async () => {
     for (const name of ['busy', 'quiet']) await note('status-list', name);
     await runSql(stores.url, `update fence_notes set noted_at = noted_at - interval '1 hour'`);
     const [busy, quiet] = await list();
@@ -267,7 +267,7 @@ describe('notes', () => {
     expect([oldestAgeMs >= 0, oldestAgeMs < 600_000]).toEqual([true, true]);
   });
 
-  it('that came after a walk began are left for the next one, but for what was taken back', async () => {
+  it('that are added after a walk began are left for the next walk, except revocations', async () => {
     await note('name', 'a');
     const { lastSeq } = await stores.first.lineage.describeNotes();
     await note('name', 'b');

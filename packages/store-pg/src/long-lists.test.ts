@@ -86,7 +86,7 @@ const listed = <Row>(list: (database: Database) => Promise<readonly Row[]>) =>
     return { count: rows.length, blocks: await blocksOf(session, statement) };
   });
 
-describe('of the audit log', () => {
+describe('a list of audit events', () => {
   const ofPrincipal = () => ({ actors: [{ kind: 'principal', did } as const], orgId: null });
   const ofOrg = () => ({
     actors: [
@@ -104,12 +104,12 @@ describe('of the audit log', () => {
   ][] = [
     ['the newest of a Principal', ofPrincipal, {}, 10],
     ['the newest of an org', ofOrg, {}, 10],
-    ['what a Principal seldom does', ofPrincipal, { action: 'key.compromise' }, 1],
-    ['what is seldom done in an org', ofOrg, { action: 'key.compromise' }, 2],
-    ['what an org never does', ofOrg, { action: 'pause.set' }, 0],
-    ['what is seldom done at all', () => null, { action: 'key.compromise' }, 2],
+    ['rare events of a Principal', ofPrincipal, { action: 'key.compromise' }, 1],
+    ['rare events of an org', ofOrg, { action: 'key.compromise' }, 2],
+    ['events that an org does not have', ofOrg, { action: 'pause.set' }, 0],
+    ['rare events of all actors', () => null, { action: 'key.compromise' }, 2],
   ];
-  it.each(cases)('%s is read, and no other event', async (_, scope, filter, count) => {
+  it.each(cases)('of %s reads only a few blocks', async (_, scope, filter, count) => {
     const found = await listed((database) =>
       auditRepository(database).list({ scope: scope(), ...filter, limit: 10 }),
     );
@@ -118,22 +118,22 @@ describe('of the audit log', () => {
   });
 });
 
-describe('of Grants', () => {
+describe('a list of Grants', () => {
   const active = 'did:web:active.example' as DidWeb;
   const cases: [name: string, filter: () => Omit<GrantFilter, 'limit'>, count: number][] = [
     ['the newest of several Principals', () => ({ principals: [did, active] }), 10],
-    ['what is left in force', () => ({ principals: [did, active], state: 'active' }), 10],
-    ['the one in force', () => ({ principals: [did], state: 'active' }), 1],
-    ['the one revoked', () => ({ principals: [active], state: 'revoked' }), 1],
+    ['all that are in force', () => ({ principals: [did, active], state: 'active' }), 10],
+    ['the only one in force', () => ({ principals: [did], state: 'active' }), 1],
+    ['the only one that is revoked', () => ({ principals: [active], state: 'revoked' }), 1],
   ];
-  it.each(cases)('%s is read, and no other Grant', async (_, filter, count) => {
+  it.each(cases)('of %s reads only a few blocks', async (_, filter, count) => {
     const found = await listed((database) => grantRepository(database).list({ ...filter(), limit: 10 }));
     expect(found).toEqual({ count, blocks: expect.any(Number) });
     expect(found.blocks).toBeLessThan(FEW_BLOCKS);
   });
 });
 
-it('since when a DID is its holder’s is read from its transfers, however often its domain was verified', () =>
+it('svc_held_since reads the transfers of a DID, and few blocks however often its domain was verified', () =>
   withSession(stores.url, async (session) => {
     const text = 'select svc_held_since(p) from principals p where did = $1';
     expect(await blocksOf(session, { text, values: [did] })).toBeLessThan(FEW_BLOCKS);
@@ -148,7 +148,7 @@ it('since when a DID is its holder’s is read from its transfers, however often
     await session.query('rollback');
   }));
 
-it('no list takes a connection of what keys, revocations and decisions are looked up on', async () => {
+it('lists use no connection of the pool that looks up keys, revocations and decisions', async () => {
   const grant = await insertGrant(await createWorld(stores.first));
   const own = createStore({ databaseUrl: stores.url, poolSizes: { reads: 1 }, deadlines: PATIENT });
   try {

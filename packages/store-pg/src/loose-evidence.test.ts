@@ -40,7 +40,7 @@ const receiptNaming = (evidence: object) => {
   return `${encodeBase64urlText('{"alg":"EdDSA"}')}.${payload}.c2ln`;
 };
 
-it('what a Receipt names is kept for ever, whatever named it; the rest goes after an hour, not before', async () => {
+it('evidence that a Receipt names is kept forever, and other loose evidence is deleted after an hour, not before', async () => {
   const [document, list, unnamed] = [await insertLoose(), await insertLoose(), await insertLoose()];
   const forever = newArtifact();
   await stores.first.evidence.insert(forever);
@@ -60,7 +60,7 @@ it('what a Receipt names is kept for ever, whatever named it; the rest goes afte
   await expect(runSql(stores.url, stays)).rejects.toThrow('append-only');
 });
 
-it('nothing goes while decisions are not read that may name it', async () => {
+it('nothing is deleted before all decisions that may name it are read', async () => {
   const hash = await insertLoose();
   await collect();
   await runSql(stores.url, `update loose_evidence set unused_since = unused_since - interval '2 hours'`);
@@ -76,7 +76,7 @@ it('nothing goes while decisions are not read that may name it', async () => {
   expect(await collect()).toEqual({ collected: 1 });
 });
 
-it('what is in force stays, and what comes into force again is not collected', async () => {
+it('evidence in force is kept, and evidence that comes into force again is not collected', async () => {
   const { statusLists } = stores.first;
   const list = await statusLists.findByUrl(world.listUrl);
   if (list === null) throw new Error('no list');
@@ -98,7 +98,7 @@ it('what is in force stays, and what comes into force again is not collected', a
   expect([await isKept(before.hash), await isKept(after.hash)]).toEqual([true, false]);
 });
 
-it('evidence that is stored while it is being collected is there in the end', async () => {
+it('evidence that is stored while it is being collected exists afterwards', async () => {
   const artifact = newArtifact();
   await stores.first.evidence.insertLoose(artifact);
   await letTimePass();
@@ -112,7 +112,7 @@ it('evidence that is stored while it is being collected is there in the end', as
   expect(await isKept(artifact.hash)).toBe(true);
 });
 
-it('a list that was served is kept, of one address one a minute', async () => {
+it('a served list is kept, at most one per address and minute', async () => {
   const url = 'https://status.example/served.example/1';
   const [first, second, third] = [await insertLoose(), await insertLoose(), await insertLoose()];
   for (const hash of [first, second]) await stores.first.evidence.keepServedList(url, hash, Date.now());
@@ -123,7 +123,7 @@ it('a list that was served is kept, of one address one a minute', async () => {
   expect([await isKept(first), await isKept(second), await isKept(third)]).toEqual([true, false, true]);
 });
 
-it('a Receipt that is no JWS stops nothing', async () => {
+it('a Receipt that is not a JWS does not stop the collection', async () => {
   const unnamed = await insertLoose();
   for (const jws of ['', 'a', 'a.b.c', `a.${encodeBase64urlText('\u0000ÿ')}.c`, 'a.b', `a.****.c`])
     await stores.first.verify.commitDecisions([denyCommit(world, { jws, grantId: 'x' as GrantId })]);
@@ -132,7 +132,7 @@ it('a Receipt that is no JWS stops nothing', async () => {
   expect(await isKept(unnamed)).toBe(false);
 });
 
-it('whoever asks, nothing else is taken from evidence', async () => {
+it('evidence cannot be deleted or changed in any other way', async () => {
   const [fresh, kept] = [await insertLoose(), newArtifact()];
   await stores.first.evidence.insert(kept);
   for (const hash of [fresh, kept.hash])
@@ -144,7 +144,7 @@ it('whoever asks, nothing else is taken from evidence', async () => {
       await expect(runSql(stores.url, text)).rejects.toThrow('append-only');
 });
 
-it("a database's clock that is ahead collects nothing before its time, and keeps lists that are served afterwards", async () => {
+it('a database clock that is ahead collects nothing early, and lists served afterwards are kept', async () => {
   const heldMs = Date.now() - 26 * 3_600_000;
   const held = { nowMs: () => heldMs, resync: async () => {} };
   const { signal } = new AbortController();

@@ -32,7 +32,7 @@ it.each([
   { cut: 'before', stored: false },
   { cut: 'after', stored: true },
 ] as const)(
-  'a connection cut $cut the commit reaches the server is ambiguous; the look-up says stored: $stored',
+  'a commit whose connection is cut $cut it reaches the server is ambiguous, and its look-up answers stored: $stored',
   async ({ cut, stored }) => {
     const decision = denyCommit(world);
     proxy.setMode(`cut-${cut}`);
@@ -42,7 +42,7 @@ it.each([
   },
 );
 
-it('what became of a commit is told without a new session: a server that is late is late with these above all', async () => {
+it('the look-up of a commit uses open sessions, also while the server opens no new ones', async () => {
   const held = await startHoldingProxy(database.url);
   held.admit();
   const own = createStore({ databaseUrl: held.url, deadlines: PATIENT, opensAhead: true });
@@ -55,7 +55,7 @@ it('what became of a commit is told without a new session: a server that is late
   expect(await own.verify.findStored([decision.receiptId])).toEqual(new Set([decision.receiptId]));
 });
 
-it('a revocation and a look-up stand in line for a session behind no decision, list or report', async () => {
+it('a revocation and a look-up do not queue for a session behind decisions, lists or reports', async () => {
   const held = await startHoldingProxy(database.url);
   const own = createStore({ databaseUrl: held.url, deadlines: PATIENT });
   onTestFinished(() => own.close());

@@ -17,7 +17,7 @@ describe('migrate', () => {
   beforeAll(() => runSql(database.url, `create database ${emptyName} template template0`));
   afterAll(() => runSql(database.url, `drop database ${emptyName} with (force)`));
 
-  it('runs once, in order, when several processes start on an empty database', async () => {
+  it('runs each migration once and in order when several processes start on an empty database', async () => {
     const ran = await Promise.all(Array.from({ length: 4 }, () => migrate(emptyUrl())));
     // One of them has run all migrations, and reports them.
     expect(ran.flat()).toEqual(listMigrations().map(({ name }) => name));
@@ -25,7 +25,7 @@ describe('migrate', () => {
     expect(rows).toEqual(listMigrations().map(({ name }) => ({ name })));
   });
 
-  it('0054 builds its index of Grants while decisions read them, and leaves the one that the former version reads by', async () => {
+  it('0054 builds its index with a ShareLock on grants, and keeps the index that the former version uses', async () => {
     await migrate(emptyUrl());
     const migration = listMigrations().find(({ name }) => name.startsWith('0054-'));
     const building = /create index if not exists grants_unstamped_by_principal[^;]*;/.exec(
@@ -44,7 +44,7 @@ describe('migrate', () => {
     });
   });
 
-  it('0055 takes what was or is reported of denials for ISSUER_UNVERIFIED, also by the version before it, out of the statistics of the Principal that they name', async () => {
+  it('0055 marks outcomes of denials for ISSUER_UNVERIFIED, also those that the previous version inserts later', async () => {
     await runSql(database.url, `drop database ${emptyName} with (force)`);
     await runSql(database.url, `create database ${emptyName} template template0`);
     await migrate(emptyUrl(), { migrations: listMigrations().filter(({ name }) => name < '0055') });
@@ -80,7 +80,7 @@ describe('migrate', () => {
     await expect(runSql(emptyUrl(), `update attestations set note = 'x'`)).rejects.toThrow();
   });
 
-  it('0061 keeps nobody from the audit log while it waits for those who write Grants', async () => {
+  it('0061 holds no lock of the audit log while it waits for transactions that write Grants', async () => {
     await migrate(emptyUrl());
     const { sql = '' } = listMigrations().find(({ name }) => name.startsWith('0061-')) ?? {};
     await withSession(emptyUrl(), (writer) =>
@@ -101,7 +101,7 @@ describe('migrate', () => {
     );
   });
 
-  it('0063 has the lock that its end needs before it keeps anybody from deliveries', async () => {
+  it('0063 takes the lock of event_subscriptions before it locks event_deliveries', async () => {
     await migrate(emptyUrl());
     const { sql = '' } = listMigrations().find(({ name }) => name.startsWith('0063-')) ?? {};
     const [locking = ''] = /do \$\$.*?\$\$;/s.exec(sql) ?? [];
@@ -129,7 +129,7 @@ describe('migrate', () => {
     );
   });
 
-  it('refuses a database whose migrations had other texts, or none on record', async () => {
+  it('refuses a database whose migrations have other texts or are not recorded', async () => {
     await migrate(emptyUrl());
     const [first] = listMigrations();
     const setHash = (sha256: string | undefined) =>
@@ -148,7 +148,7 @@ describe('migrate', () => {
     await migrate(emptyUrl());
   });
 
-  it('refuses a database of which a part was lost, and says which: a dump that ended with an error', async () => {
+  it('refuses a database whose single-row tables lost their row, as after a failed dump, and names the table', async () => {
     await migrate(emptyUrl());
     const names = await runSql<{ name: string }>(
       emptyUrl(),
@@ -169,7 +169,7 @@ describe('migrate', () => {
     await migrate(emptyUrl());
   });
 
-  it('runs beside a later version as far as its migrations allow, and says which version it takes where they do not', async () => {
+  it("starts beside a later version if that version's migrations allow it, and otherwise says which version to start", async () => {
     await migrate(emptyUrl());
     const newest = listMigrations().at(-1)?.name;
     const later = (runsFrom: string | undefined) =>
@@ -189,7 +189,7 @@ describe('migrate', () => {
     await runSql(emptyUrl(), `delete from migrations where name = '9999-later'`);
   });
 
-  it('waits for a reader from outside the line: what comes behind it is not held up, nor a process that has nothing to migrate', async () => {
+  it('waits for a reader without blocking others, and a process with nothing to migrate does not wait', async () => {
     await migrate(emptyUrl());
     const later = migrationOf('9999-later', 'alter table receipts add column later integer');
     await withSession(emptyUrl(), async (reader) => {
@@ -215,7 +215,7 @@ describe('migrate', () => {
     await runSql(emptyUrl(), `delete from migrations where name = '9999-later'`);
   });
 
-  it('leaves nothing of a migration that was cut off, and runs it anew', async () => {
+  it('rolls back a migration that was cut off, and runs it again', async () => {
     await runSql(database.url, `drop database ${emptyName} with (force)`);
     await runSql(database.url, `create database ${emptyName} template template0`);
     // Recording this migration fails, so it fails after all its statements.
@@ -235,7 +235,7 @@ describe('migrate', () => {
   });
 });
 
-it('says that a database cannot be reached, and why', async () => {
+it('an unreachable database is reported as unavailable with the reason', async () => {
   const nowhere = Object.assign(new URL(database.url), { port: '1' }).href;
   await expect(migrate(nowhere)).rejects.toMatchObject({
     kind: 'unavailable',
@@ -243,12 +243,12 @@ it('says that a database cannot be reached, and why', async () => {
   });
 });
 
-it('schema.sql shows the schema as migrated', async () => {
+it('schema.sql is the schema of a migrated database', async () => {
   const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
   await expect(await describeSchema(database.url)).toMatchFileSnapshot(file);
 });
 
-it('decisions are written with the fields, in the order, of their type in the database', async () => {
+it('svc-decision.generated.ts has the fields of the database type in their order', async () => {
   const file = fileURLToPath(new URL('./verify/svc-decision.generated.ts', import.meta.url));
   await expect(await describeDecisionType(database.url)).toMatchFileSnapshot(file);
 });

@@ -108,7 +108,7 @@ const nameHourAgo = (fenceStore: FenceStore | null) =>
 const restore = (fenceStore: FenceStore | null, span: LostSpan, logged: readonly string[] = []) =>
   restoreLedger(depsOf(), fenceStore, span, readRevocationLog(logged));
 
-describe('what was revoked since the moment of the backup is revoked by the log, and all that a restore does is done', () => {
+describe('a restore from a named moment revokes by the log and does all steps of a restore', () => {
   it.each<[string, () => Promise<FenceStore | null>, RegExp | null]>([
     ['the fence was set back with the database', async () => (await openKnown()).fenceStore, null],
     [
@@ -117,7 +117,7 @@ describe('what was revoked since the moment of the backup is revoked by the log,
       /no fence where SVC_FENCE says.*--lost-from/,
     ],
     ['there is no fence', () => stores.first.restores.forgetLineage().then(() => null), null],
-  ])('where %s', async (_, open, refused) => {
+  ])('when %s', async (_, open, refused) => {
     const fenceStore = await open();
     if (refused !== null)
       await expect(findLostSpan(depsOf(), fenceStore ?? expect.unreachable())).rejects.toThrow(refused);
@@ -145,7 +145,7 @@ describe('what was revoked since the moment of the backup is revoked by the log,
   });
 });
 
-it('cut off before its last step it is begun anew without being named: the head says since when', async () => {
+it('a restore that is cut off before its last step continues with the span in the head of the fence', async () => {
   const { fenceStore } = await openKnown();
   const fromMs = Date.now() - HOUR_MS;
   const span = await nameLostSpan(depsOf(), fenceStore, fromMs);
@@ -165,7 +165,7 @@ it('cut off before its last step it is begun anew without being named: the head 
   expect(await findLostSpan(depsOf(), fenceStore)).toBeNull();
 });
 
-it('a name that was copied before the moment of the database moves nobody, and one that was copied after it does', async () => {
+it("a name copied before the database's moment transfers no DID, and one copied after it does", async () => {
   const { objects, fenceStore, head } = await openKnown();
   const { did, createdAtMs } = world.principal;
   const kept = {
@@ -180,7 +180,7 @@ it('a name that was copied before the moment of the database moves nobody, and o
   expect(later.takenAgain).toMatchObject({ transferred: 1 });
 });
 
-it('a fence that is older than all beats of the database tells nothing, and is refused as what tells the loss', async () => {
+it('a fence older than all beats of the database is refused as a source of the lost span, and replaced by a restore', async () => {
   const { objects, fenceStore, head } = await openKnown();
   objects.set(HEAD_KEY, formatHead(DID, { ...head, seq: 0, nonce: 'a'.repeat(32) }));
   await expect(findLostSpan(depsOf(), fenceStore)).rejects.toThrow(/set back itself.*--lost-from/);
@@ -188,15 +188,15 @@ it('a fence that is older than all beats of the database tells nothing, and is r
   expect(await findLostSpan(depsOf(), fenceStore)).toBeNull();
 });
 
-it('a moment that is still to come is refused: nothing would be decided until then', async () => {
+it('a moment in the future is refused', async () => {
   const { fenceStore } = await openKnown();
   await expect(nameLostSpan(depsOf(), fenceStore, Date.now() + HOUR_MS)).rejects.toThrow(
     'later than the database’s clock',
   );
 });
 
-describe('a log that is held against a database of which nothing is known to be lost', () => {
-  it('names what is not so here, and makes it so; what is so already, or concerns others, is left', async () => {
+describe('comparing a revocation log with a database without a known loss', () => {
+  it('lists what is not in force here, takeLogged enforces it, and other entries change nothing', async () => {
     const [one, revoked, kept] = [
       await insertGrant(world),
       await insertGrant(world),
@@ -239,7 +239,7 @@ describe('a log that is held against a database of which nothing is known to be 
     ];
   };
 
-  it('tells the org of the members to whom it is done, each as an event of its audit log', async () => {
+  it('records each change to a member as an event in the audit log of its org', async () => {
     const { principal, relyingParty } = world;
     const orgId = await insertOrg(stores.first);
     for (const [table, did] of [
@@ -281,7 +281,7 @@ describe('a log that is held against a database of which nothing is known to be 
     expect(events.every(({ actor }) => actor.kind === 'system')).toBe(true);
   });
 
-  it('ends no key of whoever registered the DID since', async () => {
+  it('ends no key of a party that registered the DID later', async () => {
     const { did, createdAtMs } = world.principal;
     const kid = `${did}#key-1`;
     await compromiseKey(depsOf(), { caller: SYSTEM, principal: did, kid, requestId: 'r' });
@@ -299,7 +299,7 @@ describe('a log that is held against a database of which nothing is known to be 
     ]);
   });
 
-  it('has nothing to say of an Agent that was ended with its Grants and that nobody had noted', async () => {
+  it('lists no Agent that was disabled through its Grants without being registered', async () => {
     const { agent } = await insertGrant(world);
     const principal = world.principal.did;
     await disableAgent(depsOf(), { caller: SYSTEM, principal, agent, requestId: 'r' });
@@ -311,7 +311,7 @@ describe('a log that is held against a database of which nothing is known to be 
     expect(await stores.first.grants.find(later.id)).toMatchObject({ revocationRecordedAtMs: null });
   });
 
-  it('takes of pushes of one as_of the last: a block that was taken back is left, one that was lost is made', async () => {
+  it('applies the last of several pushes with one as_of', async () => {
     const orgId = await insertOrg(stores.first);
     const push = { productionUntilMs: null, checkCap: null, capSinceMs: null, asOfMs: Date.now() } as const;
     const block = { ...push, production: 'blocked', reason: 'canceled' } as const;
@@ -327,7 +327,7 @@ describe('a log that is held against a database of which nothing is known to be 
     expect(await stores.first.entitlements.find(orgId)).toMatchObject({ production: 'blocked' });
   });
 
-  it('names a DID that is still with whom it was taken from, and leaves it to a person', async () => {
+  it('lists a DID that is still with its former org, and leaves the transfer to the operator', async () => {
     const [orgId, laterOrg] = [await insertOrg(stores.first), await insertOrg(stores.first)];
     const { relyingParty } = await createWorld(stores.first, orgId);
     const { did, createdAtMs } = relyingParty;

@@ -62,7 +62,7 @@ async function untilUnavailable(): Promise<void> {
 const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.from('x') };
 
 describe('a server that is stopped', () => {
-  it('lets every call fail in time with its kind, and all is well when it goes on', async () => {
+  it('lets every call fail in time with its error kind, and serves calls again when it continues', async () => {
     await store.now();
     await untilStored();
     // Opens the connection first, since opening takes time of its own.
@@ -109,7 +109,7 @@ describe('a server that is stopped', () => {
 });
 
 describe('a server that is killed', () => {
-  it('makes calls unavailable at once, and the same store serves again after its return', async () => {
+  it('makes calls fail at once and then unavailable, and the same store serves again after its restart', async () => {
     await untilStored();
     cluster.signal('SIGKILL');
     await inTime(

@@ -129,14 +129,14 @@ const listAll = async (objects: ObjectStore, day: string): Promise<string[]> => 
   }
 };
 
-it('packs every day that is due, an empty one too, and no other; the next round finds nothing to do', async () => {
+it('packDays packs every due day, empty days too, and no other day; the next round has nothing to do', async () => {
   const objects = await openFolder();
   expect(await pack(objects)).toEqual({ ...NOTHING, packed: DUE.length, detached: DUE.length });
   await expectCold(objects);
   expect(await pack(objects)).toEqual(NOTHING);
 });
 
-it('a day that was not counted, not read for evidence, or not found intact lately is left alone', async () => {
+it('packDays skips a day that was not counted, not read for evidence, or not found intact within 37 hours', async () => {
   const objects = await openFolder();
   const [first = '', second = ''] = DUE;
   const changes = [
@@ -161,7 +161,7 @@ it('a day that was not counted, not read for evidence, or not found intact latel
   }
 });
 
-it('two packers at once: each day is recorded once, all they stored is the same, and no manifest stays that is recorded nowhere', async () => {
+it('two packers at once record each day once, store identical objects, and leave no unrecorded manifest', async () => {
   const objects = await openFolder();
   const counts = await Promise.all([pack(objects), pack(objects, {}, stores.second)]);
   expect(counts.every(({ broken }) => broken === 0)).toBe(true);
@@ -180,7 +180,7 @@ it('two packers at once: each day is recorded once, all they stored is the same,
   expect(stored.flat().filter((name) => name.endsWith('.jws'))).toEqual(hashes.sort());
 });
 
-it('a packer that was overtaken takes back its manifest, and not one that is recorded', async () => {
+it('a packer that was overtaken deletes its own manifest, and not the recorded one', async () => {
   const objects = await openFolder();
   const [day = ''] = DUE;
   let nowMs = Date.now();
@@ -223,7 +223,7 @@ const onceOver = async (work: () => Promise<void>): Promise<void> => {
   );
 };
 
-it('what is recorded cannot be changed or deleted, nor what was detached; that is removed once its time is over and it is proven again', async () => {
+it('records of packed days and detached rows cannot be changed; a detached day is dropped after its time and a new proof', async () => {
   const objects = await openFolder();
   await pack(objects);
   for (const change of [
@@ -270,7 +270,7 @@ const packOnly = (objects: ObjectStore) =>
     },
   });
 
-it('one day that cannot be proven stays and is named, and the days after it leave', async () => {
+it('a day that cannot be proven stays in the ledger and is named, and the days after it leave', async () => {
   const objects = await openFolder();
   await packOnly(objects);
   const [first = '', ...others] = DUE;
@@ -298,7 +298,7 @@ it('one day that cannot be proven stays and is named, and the days after it leav
   await expectCold(objects);
 });
 
-it('a day that has left, or was removed, is said to be well where the answer alone was lost', async () => {
+it('a day that was detached or dropped is not reported as broken if only the answer was lost', async () => {
   const objects = await openFolder();
   const said: unknown[] = [];
   const log = { ...quiet, error: (...line: unknown[]) => said.push(line) };
@@ -319,7 +319,7 @@ it('a day that has left, or was removed, is said to be well where the answer alo
   expect(said).toEqual([]);
 });
 
-it('a day that neither left nor was answered for is named, and leaves an hour later', async () => {
+it('a day whose detaching failed without an answer is named, and leaves an hour later', async () => {
   const objects = await openFolder();
   const { checkpoints, coldDays } = stores.first;
   const [day = ''] = DUE;
@@ -334,7 +334,7 @@ it('a day that neither left nor was answered for is named, and leaves an hour la
   expect(await pack(objects)).toEqual({ ...NOTHING, detached: 1 });
 });
 
-it('a lock of the ledger that is not had is waited for on one day, and not on each that is to leave', async () => {
+it('a lock time-out of the ledger ends the detaching of the round: it is awaited for one day, not for each', async () => {
   const objects = await openFolder();
   await packOnly(objects);
   const asked = new Set<string>();
@@ -348,7 +348,7 @@ it('a lock of the ledger that is not had is waited for on one day, and not on ea
   expect([...asked]).toEqual([DUE[0]]);
 }, 20_000);
 
-it('a dump that reads what is kept of a day keeps it from being removed, and is no fault of the day', async () => {
+it('a dump that reads a detached day delays its removal, and does not mark the day as broken', async () => {
   const objects = await openFolder();
   await pack(objects);
   await onceOver(async () => {
@@ -365,7 +365,7 @@ it('a dump that reads what is kept of a day keeps it from being removed, and is 
   });
 }, 60_000);
 
-it('a session that holds a lock of the ledger keeps a day in it, is named, and is waited for by nobody', async () => {
+it('a session that holds a lock of the ledger delays detaching, is named in the log, and is waited for only briefly', async () => {
   const objects = await openFolder();
   await packOnly(objects);
   const warned: unknown[] = [];
@@ -389,7 +389,7 @@ it('a session that holds a lock of the ledger keeps a day in it, is named, and i
   expect(await pack(objects)).toEqual({ ...NOTHING, detached: DUE.length });
 }, 60_000);
 
-it('a vacuum of the partition is waited for apart from readers and commits: no lock of the ledger is asked for before it is over', async () => {
+it('detaching waits for a vacuum of the partition before it asks for any lock of the ledger', async () => {
   const objects = await openFolder();
   await packOnly(objects);
   const [day = ''] = DUE;
@@ -426,7 +426,7 @@ it('a vacuum of the partition is waited for apart from readers and commits: no l
   await expectCold(objects);
 }, 60_000);
 
-it('a day that cannot be packed is named, and the days after it are packed and leave; it is tried again hours later', async () => {
+it('a day that cannot be packed is named and retried hours later, and the days after it are packed and leave', async () => {
   const objects = await openFolder();
   const [first = '', ...others] = DUE;
   let tried = 0;
@@ -461,7 +461,7 @@ it('a day that cannot be packed is named, and the days after it are packed and l
   await expectCold(objects);
 });
 
-it('another store than that into which days were packed takes none: a folder that is not mounted is an empty one', async () => {
+it('packDays refuses an object store other than the one that holds the packed days, such as an unmounted folder', async () => {
   const objects = await openFolder();
   await pack(objects);
   const before = await recorded();
@@ -474,7 +474,7 @@ it('another store than that into which days were packed takes none: a folder tha
   expect(await pack(objects)).toEqual(NOTHING);
 });
 
-describe('a folder that is taken away during a round, an empty one being in its place', () => {
+describe('a folder of objects that is replaced by an empty one during a round', () => {
   /** The step before or after which the folder goes, and the states of the days then. */
   const moments = [
     ['before the second day is packed', 'pack', 'before', ['recorded']],
@@ -503,7 +503,7 @@ describe('a folder that is taken away during a round, an empty one being in its 
   };
 
   it.each(sampleOf(moments, 2))(
-    '%s, takes no day: none is recorded or detached, none is called broken, and the next round goes on once it is back',
+    '%s: no day is recorded, detached or called broken, and the next round goes on once the folder is back',
     async (_, what, when, states) => {
       let count = 0;
       const { objects, work, giveBack } = await taken((whole, take) => ({
@@ -525,7 +525,7 @@ describe('a folder that is taken away during a round, an empty one being in its 
     },
   );
 
-  it('once a day was compared to be removed, has it kept', async () => {
+  it('after the comparison of a day that is due to be dropped: the day is kept', async () => {
     const { objects, work, giveBack } = await taken((whole, take) => ({
       ...whole,
       findLoss: async (...args) => {
@@ -544,7 +544,7 @@ describe('a folder that is taken away during a round, an empty one being in its 
     });
   });
 
-  it('has one lost manifest of three be no reason to stop, and two be one', async () => {
+  it('is not suspected if one of three manifests is lost, and is if two are', async () => {
     const objects = await openFolder();
     await packOnly(objects);
     const names = (await stores.first.coldDays.listLatestManifests(3)).map(({ day, manifestHash }) =>
@@ -557,7 +557,7 @@ describe('a folder that is taken away during a round, an empty one being in its 
   });
 });
 
-it('no session of the database is in a transaction while the objects of a day are read to be compared with what is kept', async () => {
+it('findLoss holds no transaction open while it reads the objects of a day', async () => {
   const objects = await openFolder();
   await pack(objects);
   const [first] = await recorded();
@@ -579,7 +579,7 @@ it('no session of the database is in a transaction while the objects of a day ar
   expect(open).toEqual(open.map(() => 0));
 });
 
-it('where the bucket is gone nothing is said of any day: S3 says of an object alone that it is not there', async () => {
+it('a missing bucket marks no day as broken, although S3 answers HEAD as for a missing object', async () => {
   for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'any');
   const gone = createServer((request, response) => {
     request.resume();
@@ -605,7 +605,7 @@ it('where the bucket is gone nothing is said of any day: S3 says of an object al
   }
 });
 
-it('while the store does not answer nothing is said of any day', async () => {
+it('a store that does not answer marks no day as broken', async () => {
   const away = () => Promise.reject(new ObjectStoreError('unavailable', 'no answer'));
   const objects: ObjectStore = { put: away, get: away, getRange: away, head: away, list: away, delete: away };
   await expect(pack(objects)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -617,7 +617,7 @@ it('while the store does not answer nothing is said of any day', async () => {
   expect(await pack(folder)).toEqual({ ...NOTHING, detached: DUE.length });
 });
 
-it('an outage that is over at once is said of no day: it is packed, proven and leaves in the same round', async () => {
+it('a short outage marks no day as broken: each day is packed, proven and detached in the same round', async () => {
   const objects = await openFolder();
   const work = dayWork({ objects, readDayRows: (day, use, from) => readDayRows(stores.url, day, use, from) });
   const met = new Set<string>();
@@ -663,9 +663,9 @@ const readSteps = async (): Promise<string[]> => {
   return steps;
 };
 
-describe('killed', () => {
+describe('a packer that is killed', () => {
   it(
-    'before or after any statement and any request of packing and leaving: no day is recorded that is not whole, and the next round ends',
+    'before or after any statement or request records no incomplete day, and the next round completes',
     async () => {
       const steps = await stepsOfRound();
       const kinds = [
@@ -721,13 +721,13 @@ describe('killed', () => {
   );
 });
 
-describe('killed', () => {
+describe('a packer that is killed', () => {
   const moments = [
     ['before', 1],
     ['after', 0],
   ] as const;
   it.each(sampleOf(moments, 1))(
-    '%s a day is removed: it is there or gone as it is recorded, and the next round ends',
+    '%s a day is dropped: the day is there or gone as recorded, and the next round completes',
     async (when, dropped) => {
       const objects = await openFolder();
       await pack(objects);
@@ -755,7 +755,7 @@ describe('killed', () => {
   );
 });
 
-describe('a store that', () => {
+describe('an object store that', () => {
   const asked = { AWS_ACCESS_KEY_ID: 'svc:test', AWS_SECRET_ACCESS_KEY: 'secret' };
   const before = Object.keys(asked).map((name) => [name, process.env[name]] as const);
   beforeAll(() => void Object.assign(process.env, asked));
@@ -770,7 +770,7 @@ describe('a store that', () => {
     ...(['unconditional', 'no-conditions', 'lose-answer', 'forget', 'hang'] as const),
   ];
   it.each(sampleOf(lies, 1).map((how) => [BEHAVIOURS[how], how] as const))(
-    '%s, at any request: no day is recorded that is not whole, and the next round ends',
+    '%s, at any request: no incomplete day is recorded, and the next round completes',
     async (_, how) => {
       const server = await startS3Server('cold');
       const opened = await openObjects('s3://cold/ledger', server.endpoint, {
@@ -808,7 +808,7 @@ describe('a store that', () => {
     sampled({ quick: 60_000, deep: 900_000 }),
   );
 
-  it('keeps other bytes: a packer that took its word for it, and did not read them back, would lose a day', async () => {
+  it('forgets the stored bytes makes a packer that does not read them back lose a day: the test can fail', async () => {
     const server = await startS3Server('cold');
     const opened = await openObjects('s3://cold/ledger', server.endpoint, {
       patience: { attemptMs: 5_000, pauseMs: 1 },
@@ -838,7 +838,7 @@ describe('a store that', () => {
   });
 });
 
-describe('a day that is not what was published', () => {
+describe('a day that differs from what was published', () => {
   const [day = ''] = DUE;
   const ofDay = `evaluated_at >= date '${day}' and evaluated_at < date '${day}' + 1`;
   const one = `receipt_id = (select min(receipt_id) from receipts where ${ofDay})`;
@@ -852,7 +852,7 @@ describe('a day that is not what was published', () => {
     ],
   ];
   it.each(sampleOf(changes, 1))(
-    'since %s, is not packed, is said to be broken, and is tried again once that is mended',
+    'because %s is not packed, is marked broken, and is packed once that is mended',
     async (_, change, problem) => {
       const objects = await openFolder();
       await tamper(stores.url, `create table kept as select * from receipts where ${ofDay}; ${change}`);

@@ -43,13 +43,13 @@ describe('receipt partitions', () => {
     expect(await ensureReceiptPartitions(stores.url)).toBe(0);
   });
 
-  it('are created once when several processes want them at the same time', async () => {
+  it('are created once when several processes create them at the same time', async () => {
     await dropPartitions();
     const created = await Promise.all(Array.from({ length: 6 }, () => ensureReceiptPartitions(stores.url)));
     expect(created.reduce((sum, count) => sum + count)).toBe((await partitionNames()).length);
   });
 
-  it('a commit that finds no partition for its day creates it and stores', async () => {
+  it('are created by a commit that finds none for its day', async () => {
     const world = await createWorld(stores.first);
     await dropPartitions();
     const batches = [stores.first, stores.second, stores.first].map((store) =>
@@ -59,7 +59,7 @@ describe('receipt partitions', () => {
     expect(await partitionNames()).toContain(nameOf(Date.now()));
   });
 
-  it('hold their rows uncompressed and in line', async () => {
+  it('store the jws column uncompressed and in line', async () => {
     const [row] = await runSql<{ options: string[]; storage: string }>(
       stores.url,
       `select c.reloptions as options, a.attstorage::text as storage from pg_class c
@@ -69,7 +69,7 @@ describe('receipt partitions', () => {
     expect(row).toEqual({ options: ['toast_tuple_target=8160'], storage: 'e' });
   });
 
-  it('begin at the lowest ULID of an instant, exact to the millisecond up to the year 2200', async () => {
+  it('begin at the lowest ULID of their instant, exact to the millisecond up to the year 2200', async () => {
     const instants = fc.sample(fc.integer({ min: 0, max: Date.UTC(2200, 0) }), 200);
     const rows = await runSql<{ id: string }>(
       stores.url,

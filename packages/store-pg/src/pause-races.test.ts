@@ -20,9 +20,9 @@ const PRINCIPAL_LOCK = '(1, hashtext(d.used_principal), false),';
 const slowDown = (url: string, seconds = 0.004) =>
   alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform pg_sleep(${seconds});\n${JUDGED}`);
 
-describe('pauses and their ends against decisions through two nodes', () => {
+describe('racing pauses against decisions through two nodes', () => {
   it(
-    `in ${RACES} races nothing is committed after the acknowledgement that had not seen it, or dated after it`,
+    `in ${RACES} races no decision is committed after an acknowledgement without having seen it, or dated after it`,
     async () => {
       const report = await racePauses(whole.url, { races: RACES, scopes: SCOPES });
       expect(report.breaches).toEqual([]);
@@ -32,13 +32,13 @@ describe('pauses and their ends against decisions through two nodes', () => {
     sampled({ quick: 60_000, deep: 14_400_000 }),
   );
 
-  it('nor where commits dawdle between judging and storing', async () => {
+  it('finds no such decision either if commits are delayed between judging and storing', async () => {
     await slowDown(slowed.url);
     const races = sampled({ quick: 6, deep: 120 });
     expect((await racePauses(slowed.url, { races, scopes: SCOPES })).breaches).toEqual([]);
   }, 120_000);
 
-  it('the same races find the fault once commits take no lock of the Principal', async () => {
+  it('finds such decisions if commits take no lock of the Principal: the test can fail', async () => {
     await slowDown(unlocked.url, 0.02);
     await alterFunction(unlocked.url, 'svc_take_locks', PRINCIPAL_LOCK, '');
     const scopes = ['grant', 'agent', 'principal'] as const;
@@ -46,7 +46,7 @@ describe('pauses and their ends against decisions through two nodes', () => {
     expect(report.breaches).not.toEqual([]);
   }, 120_000);
 
-  it('and once nobody waits for the commits under way', async () => {
+  it('finds such decisions if pauses do not wait for the commits under way: the test can fail', async () => {
     await slowDown(unawaited.url, 0.02);
     await alterFunction(
       unawaited.url,

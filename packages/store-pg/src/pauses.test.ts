@@ -22,7 +22,7 @@ const FAILED_LOCKS = `
   select xact_rollback::text as fails from pg_stat_database where datname = current_database()`;
 const SERVICE: PauseTarget = { scope: 'service', owner: 'service', subject: 'service' };
 
-it('the whole service is paused while its tables are vacuumed', async () => {
+it('the whole service can be paused while its tables are vacuumed', async () => {
   await withSession(stores.url, async (session) => {
     await session.query('begin');
     // The locks that a vacuum takes.
@@ -33,7 +33,7 @@ it('the whole service is paused while its tables are vacuumed', async () => {
   });
 });
 
-it('whoever asks for an approval is paused with its org and with the whole service, and nobody who is not there', async () => {
+it('isAskerPaused follows the pauses of the relying party, its org and the service, and is false for an unknown DID', async () => {
   const orgId = await insertOrg(stores.first);
   const { did } = (await createWorld(stores.first, orgId)).relyingParty;
   const isPaused = () => stores.second.pauses.isAskerPaused(did);
@@ -51,7 +51,7 @@ it('whoever asks for an approval is paused with its org and with the whole servi
   expect(await stores.second.pauses.isAskerPaused('did:web:nobody.example' as DidWeb)).toBe(false);
 });
 
-it('a relying party that registers while the service is being paused has its new version, as all others', async () => {
+it('a relying party that registers while the service is being paused gets a new version like all others', async () => {
   const { relyingParty } = await createWorld(stores.first);
   let pausing: ReturnType<typeof change> | undefined;
   const registered = await stores.second.transaction(async (tx) => {
@@ -80,7 +80,7 @@ const besideTheirOrg = (['grant', 'agent', 'principal', 'relying_party'] as cons
 );
 
 it.each(sampleOf(besideTheirOrg, 12))(
-  'a change of a member’s pauses beside one of its org’s is lost to neither: $scope paused: $pauses, org paused: $orgPauses, the member first: $isFirst',
+  'concurrent pauses of a member and its org both take effect: $scope paused: $pauses, org paused: $orgPauses, the member first: $isFirst',
   async ({ scope, pauses, orgPauses, isFirst }) => {
     const orgId = await insertOrg(stores.first);
     const world = await createWorld(stores.first, orgId);
@@ -113,7 +113,7 @@ it.each(sampleOf(besideTheirOrg, 12))(
   },
 );
 
-it('the whole service is paused in the order in which an org takes its members: neither waits for the other in a circle', async () => {
+it("pausing the whole service locks relying parties in the order of an org's members: no deadlock", async () => {
   const orgId = await insertOrg(stores.first);
   const worlds = [await createWorld(stores.first, orgId), await createWorld(stores.first, orgId)];
   const [first, second] = worlds.map(({ relyingParty }) => relyingParty.did).sort();
@@ -133,7 +133,7 @@ it('the whole service is paused in the order in which an org takes its members: 
   await change(SERVICE, false);
 });
 
-it('the whole service is paused although rows are held for longer than a lock is waited for', async () => {
+it('the whole service can be paused although a row is held for longer than a lock is awaited', async () => {
   const { relyingParty } = await createWorld(stores.first);
   await withSession(stores.url, async (holder) => {
     await holder.query('begin');
@@ -151,7 +151,7 @@ it('the whole service is paused although rows are held for longer than a lock is
   await change(SERVICE, false);
 });
 
-it('what was lost before that is set again by the migration, under new versions; the rest keeps its own', async () => {
+it('migration 0044 sets lost pause flags again under new versions, and keeps all other versions', async () => {
   const orgId = await insertOrg(stores.first);
   const [member, other] = [await createWorld(stores.first, orgId), await createWorld(stores.first)];
   await runSql(stores.url, 'update principals set org_id = $1 where did = $2', [orgId, member.principal.did]);
@@ -170,7 +170,7 @@ it('what was lost before that is set again by the migration, under new versions;
   expect(await versionsOf(other)).toEqual(beforeOther);
 });
 
-it('what is paused again is the newest of the list', async () => {
+it('a subject that is paused again is listed as the newest', async () => {
   const world = await createWorld(stores.first, await insertOrg(stores.first));
   const ofGrant = async (): Promise<PauseTarget> => {
     const { id, principal } = await insertGrant(world);
@@ -185,7 +185,7 @@ it('what is paused again is the newest of the list', async () => {
   expect(listed.map(({ subject }) => subject)).toEqual([first.subject, second.subject]);
 });
 
-it('pauses and ends that their caller never heard of are completed 10 s later; others are left alone', async () => {
+it('pauses and ends that their caller never completed are completed 10 s later, and newer ones are not', async () => {
   const world = await createWorld(stores.first, await insertOrg(stores.first));
   const unheard = { id: (await insertGrant(world)).id, ms: -11_000 };
   const ended = { id: (await insertGrant(world)).id, ms: -12_000 };
@@ -236,20 +236,23 @@ const asked = {
   },
 } as const;
 
-it.each(Object.entries(asked))('what has ended is not read to find what has not (%s)', async (index, ask) => {
-  const plan = await withSession(stores.url, async (session) => {
-    const { text, values } = await ask(session);
-    await session.query('begin');
-    await session.query(
-      `insert into pauses (scope, owner, subject, is_paused, actor_kind, changed_at, visible_at)
+it.each(Object.entries(asked))(
+  'queries for open pauses use the index %s, so they do not read pauses that have ended',
+  async (index, ask) => {
+    const plan = await withSession(stores.url, async (session) => {
+      const { text, values } = await ask(session);
+      await session.query('begin');
+      await session.query(
+        `insert into pauses (scope, owner, subject, is_paused, actor_kind, changed_at, visible_at)
        select 'grant', 'did:web:a.example', n::text, n % 1000 = 0, 'system', svc_now(), case when n % 1000 != 0 then svc_now() end
        from generate_series(1, 5000) as n`,
-    );
-    await session.query('analyze pauses');
-    const { rows } = await session.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
-    await session.query('rollback');
-    return rows.map((row) => row['QUERY PLAN']).join('\n');
-  });
-  expect(plan).toContain(index);
-  expect(plan).not.toContain('Seq Scan on pauses');
-});
+      );
+      await session.query('analyze pauses');
+      const { rows } = await session.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
+      await session.query('rollback');
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    });
+    expect(plan).toContain(index);
+    expect(plan).not.toContain('Seq Scan on pauses');
+  },
+);

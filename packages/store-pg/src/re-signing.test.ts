@@ -90,7 +90,7 @@ const evidenceOf = async (list: StatusListRecord) => {
   return evidence === null ? null : Buffer.from(evidence.body).toString();
 };
 
-describe('a rotation', () => {
+describe('after a rotation of the status key', () => {
   let urls: string[];
   let before: StatusListRecord[];
   beforeAll(async () => {
@@ -99,7 +99,7 @@ describe('a rotation', () => {
     before = await Promise.all(urls.map(listOf));
   });
 
-  it('is followed by every list, once, by two workers at once too; bits stay, both credentials are evidence', async () => {
+  it('every list is signed once by the new key, with two workers; bits stay, and both credentials are evidence', async () => {
     const [a, b] = await Promise.all([reSign(stores.first), reSign(stores.second)]);
     expect(a.signed + b.signed).toBe(60);
     for (const [i, former] of before.entries()) {
@@ -122,12 +122,12 @@ describe('a rotation', () => {
     expect(getBit((await listOf(urls[7] ?? '')).bits, 7)).toBe(true);
   });
 
-  it('leaves nothing to do a second time, nor where there is one key', async () => {
+  it('a second round signs nothing, and neither does one with a single key', async () => {
     expect(await reSign()).toEqual({ signed: 0, left: 0 });
     expect(await reSign(stores.first, keySet(second))).toEqual({ signed: 0, left: 0 });
   });
 
-  it('that is taken back is followed too; a round that is stopped is completed by the next', async () => {
+  it('a rotation back is followed too, and a stopped round is completed by the next one', async () => {
     const stop = new AbortController();
     const { first: store } = stores;
     const stopping = {
@@ -143,8 +143,8 @@ describe('a rotation', () => {
   });
 });
 
-describe('a revocation at the same time', () => {
-  it('by a node with the former key, that locked the list first, is in what is signed', async () => {
+describe('a revocation during the signing', () => {
+  it('by a node with the former key, which locked the list first, is in the newly signed list', async () => {
     const [url = ''] = await insertLists(1);
     const revoking = node(stores.first, BEFORE);
     await withSession(stores.url, async (session) => {
@@ -181,7 +181,7 @@ describe('a revocation at the same time', () => {
   });
 });
 
-describe('what the service did not sign is never signed anew:', () => {
+describe('a list that the service did not sign is not signed again:', () => {
   const url = async () => (await insertLists(3))[1] ?? '';
   const isLeft = async (at: string) => {
     const { credential } = await listOf(at);
@@ -192,20 +192,20 @@ describe('what the service did not sign is never signed anew:', () => {
     await tamper(stores.url, 'delete from status_lists where url = $1', [at]);
   };
 
-  it('a row whose bits are not those of its credential', async () => {
+  it('a row whose bits differ from its credential', async () => {
     const at = await url();
     await tamper(stores.url, 'update status_lists set bits = set_bit(bits, 6, 0) where url = $1', [at]);
     await isLeft(at);
   });
 
-  it('a credential with another payload', async () => {
+  it('a credential with a changed payload', async () => {
     const at = await url();
     const change = `update status_lists set credential = overlay(credential placing 'x' from 300 for 1) where url = $1`;
     await tamper(stores.url, change, [at]);
     await isLeft(at);
   });
 
-  it('a credential of another list', async () => {
+  it('the credential of another list', async () => {
     const at = await url();
     const other = await listOf(at.replace(/2$/, '1'));
     await tamper(stores.url, 'update status_lists set credential = $2, bits = $3 where url = $1', [

@@ -79,14 +79,14 @@ const hashOf = (name: string): string => {
   return hash.digest('hex');
 };
 
-it.each(LANDED)('%s is as it has landed', (name, sha256) => {
+it.each(LANDED)('migration %s is unchanged since it landed', (name, sha256) => {
   const found = existsSync(new URL(name, folder)) ? hashOf(name) : 'gone';
   const next =
     'a migration that has landed never changes: take it back, and write a new one (npm run new -- migration NAME)';
   expect(found, `packages/store-pg/src/migrations/${name}: ${next}`).toBe(sha256);
 });
 
-it('every migration is frozen with the commit that adds it', () => {
+it('every migration is listed with its hash', () => {
   const landed = LANDED.map(([name]) => name);
   const missing = readdirSync(folder).filter((name) => !landed.includes(name));
   const lines = missing.sort().map((name) => `  ['${name}', '${hashOf(name)}'],`);
@@ -96,12 +96,12 @@ it('every migration is frozen with the commit that adds it', () => {
   ).toEqual([]);
 });
 
-it('what is added runs after all that was there before', () => {
+it('new migrations run after all landed ones', () => {
   const landed = LANDED.map(([name]) => name);
   expect(landed).toEqual(landed.toSorted());
 });
 
-it('each has a number of its own: the order of two with the same would be an accident of their names', () => {
+it('every migration has a number of its own', () => {
   const numbers = readdirSync(folder).map((name) => name.slice(0, 4));
   expect(numbers).toEqual([...new Set(numbers)]);
 });

@@ -74,7 +74,7 @@ const forgets = (
 const histories = fc.array(fc.constantFrom(...STEPS), { minLength: 8, maxLength: 60 });
 const runs = sampled({ quick: 2_000, deep: 100_000 });
 
-it('what covers a position lacks nothing that the primary had there, whatever was promoted, left or started meanwhile', () => {
+it('a replica that covers a position lacks no Receipt of the primary, in any history of promotions and restarts', () => {
   fc.assert(
     fc.property(histories, (steps) => !forgets(steps, covers)),
     { numRuns: runs },
@@ -95,7 +95,7 @@ it.each([
     (found: ReplicaPosition, position: Position) => found.marks.includes(position.mark ?? ''),
   ],
   ['the position alone', ({ lsn }: ReplicaPosition, position: Position) => (lsn ?? 0) >= position.lsn],
-])('by %s something would be lacking', (_, rule) => {
+])('a comparison by %s accepts a replica that lacks a Receipt: the test can fail', (_, rule) => {
   const { failed } = fc.check(
     fc.property(histories, (steps) => !forgets(steps, rule)),
     { numRuns: 100_000 },
@@ -103,7 +103,7 @@ it.each([
   expect(failed).toBe(true);
 });
 
-it('with a mark of a run before, which a server had before it was promoted, something would be lacking', () => {
+it('a mark of an earlier server process accepts a replica that lacks a Receipt: the test can fail', () => {
   const ofAnyRun = (primary: Server): Position => ({
     lsn: primary.log.length,
     mark: marksOf(primary)[0]?.mark ?? null,
@@ -115,12 +115,12 @@ it('with a mark of a run before, which a server had before it was promoted, some
   expect(failed).toBe(true);
 });
 
-it('a server that was promoted covers nothing', () => {
+it('a promoted server and one without a position cover nothing', () => {
   expect(covers({ isStandby: false, lsn: 9, marks: ['m'] }, { lsn: 9, mark: 'm' })).toBe(false);
   expect(covers({ isStandby: true, lsn: null, marks: ['m'] }, { lsn: 0, mark: 'm' })).toBe(false);
 });
 
-it('the age is that of the latest position that was covered, and grows until another one is', () => {
+it('the age of a replica counts from its latest covered position', () => {
   const age = new ReplicaAge();
   const found = (lsn: number, ...marks: string[]): ReplicaPosition => ({ isStandby: true, lsn, marks });
   expect(age.behindMs(1_000)).toBe(Number.POSITIVE_INFINITY);

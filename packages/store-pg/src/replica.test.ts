@@ -100,7 +100,7 @@ const expectAll = async (store: Store, ids: readonly ReceiptId[]): Promise<void>
   expect(counts).toEqual([ids.length, ids.length, ids.length]);
 };
 
-it('whoever was handed a Receipt by any node finds it at once in every report, which the replica answers', async () => {
+it('a Receipt from any node is at once in every report, which the replica answers', async () => {
   await untilInStep(node);
   for (let round = 0; round < sampled({ quick: 15, deep: 300 }); round++) {
     decided.push(await decide());
@@ -114,7 +114,7 @@ it('whoever was handed a Receipt by any node finds it at once in every report, w
   expect(readsOf(node).primary).toBe(0);
 });
 
-it('a cursor skips and repeats nothing when every other page is read on the primary, while decisions go on', async () => {
+it('a cursor skips and repeats nothing if every other page is read on the primary, while decisions go on', async () => {
   const before = [...decided].sort().reverse();
   for (const stores of [
     [node, writer],
@@ -140,7 +140,7 @@ it('a cursor skips and repeats nothing when every other page is read on the prim
   }
 });
 
-it('under load, while the standby is paused, frozen and killed, everybody finds what was handed out and decisions go on', async () => {
+it('under load, with the standby paused, frozen and killed, reports contain every issued Receipt and decisions go on', async () => {
   const told: ReplicaState[] = [];
   const hasty = openNode(standby.url, HASTY, (state) => told.push(state));
   let rounds = 0;
@@ -196,7 +196,7 @@ it('under load, while the standby is paused, frozen and killed, everybody finds 
   await expectAll(node, decided);
 }, 120_000);
 
-it('what the replica is about to have is waited for, and the report is read after that', async () => {
+it('a report waits for a position that the replica has not replayed yet, and is then read on the replica', async () => {
   await untilInStep(node);
   await runSql(standby.adminUrl, 'select pg_wal_replay_pause()');
   const receiptId = await decide();
@@ -212,7 +212,7 @@ it('what the replica is about to have is waited for, and the report is read afte
   expect(readsOf(node)).toEqual({ ...before, replica: before.replica + 1 });
 });
 
-it('what a paused standby lacks is read on the primary: without the look at its position it would be missing', async () => {
+it('reports on a paused standby are read on the primary: the standby itself lacks the Receipt', async () => {
   const hasty = openNode(standby.url, HASTY);
   try {
     await untilInStep(hasty);
@@ -232,7 +232,7 @@ it('what a paused standby lacks is read on the primary: without the look at its 
   }
 });
 
-it('a mark of a server that was this one, or started before, is none: the primary must have written its own', async () => {
+it('a mark of another or earlier server process is ignored: the primary must write a new one', async () => {
   const markAfter = (change: string) =>
     withSession(primary.url, async (session) => {
       await session.query(`begin; ${change}`);
@@ -247,7 +247,7 @@ it('a mark of a server that was this one, or started before, is none: the primar
   expect(await markAfter(former)).toMatchObject({ mark: null, isDue: true });
 });
 
-it('of several replicas one that answers is found', async () => {
+it('of several replicas one that answers is used', async () => {
   const url = new URL(standby.url);
   const several = openNode(standby.url.replace(url.host, `127.0.0.1:1,${url.host}`));
   try {
@@ -259,7 +259,7 @@ it('of several replicas one that answers is found', async () => {
   }
 });
 
-it('whoever asks while the primary is being asked for its position has it asked once more', async () => {
+it('a report that arrives during a position query of the primary uses the next query', async () => {
   let answer: ((lsn: number) => void) | null = null;
   let isHeld = false;
   let lsn = 10;
@@ -291,7 +291,7 @@ it('whoever asks while the primary is being asked for its position has it asked 
   await replica.close();
 });
 
-it('a report that waits for what the replica lacks holds no session of reports meanwhile', async () => {
+it('a report that waits for the replica holds no report session', async () => {
   let [lsn, looks, taken] = [10, 0, 0];
   const client = {
     async query() {
@@ -331,7 +331,7 @@ it('a report that waits for what the replica lacks holds no session of reports m
   }
 });
 
-it('a report waits for its own position, and not for that of whoever came after it', async () => {
+it('a report waits for its own position only, not for that of later reports', async () => {
   let [lsn, asked] = [10, 0];
   const client = { query: async () => ({ rows: [{ isStandby: true, lsn, marks: ['m'] }] }) };
   const pool = { run: async (work: (session: unknown) => unknown) => work(client), close: async () => {} };
@@ -367,7 +367,7 @@ it('a report waits for its own position, and not for that of whoever came after 
   }
 });
 
-it('the session that looks at a server that lags is closed, so that the next may be of another; this is no fault of the replica', async () => {
+it('the session of a lagging server is closed, so that another server may be next, and the replica has no fault', async () => {
   let [lsn, closed] = [10, 0];
   const client = { query: async () => ({ rows: [{ isStandby: true, lsn: 10, marks: ['m'] }] }) };
   const pool = { run: async (work: (session: unknown) => unknown) => work(client), close: async () => {} };
@@ -406,7 +406,7 @@ it('the session that looks at a server that lags is closed, so that the next may
   }
 });
 
-it('a report that waits for objects holds no session of the replica, and has one in step again for its next statement', async () => {
+it('a report that waits for objects holds no replica session, and its next statement again gets one that is in step', async () => {
   let lsn = 20;
   const asked: string[] = [];
   const client = {
@@ -461,7 +461,7 @@ it('a report that waits for objects holds no session of the replica, and has one
   }
 });
 
-it('neither objects of cold days that cannot be read nor a report that takes too long are a fault of the replica; a lost session is', async () => {
+it('unreadable cold objects and slow reports are not a fault of the replica, and a lost session is', async () => {
   const position = { lsn: 10, mark: 'm', isDue: false } as never;
   const client = { query: async () => ({ rows: [{ isStandby: true, lsn: 20, marks: ['m'] }] }) };
   const pool = { run: async (work: (session: unknown) => unknown) => work(client), close: async () => {} };
@@ -499,7 +499,7 @@ it('neither objects of cold days that cannot be read nor a report that takes too
   }
 });
 
-it('a standby that was promoted is left at once, and what follows it is never taken for a replica', async () => {
+it('a promoted standby is no longer read, and a standby that follows it is not accepted as a replica', async () => {
   await untilInStep(node);
   const { replica } = readsOf(node);
   await runSql(standby.adminUrl, 'select pg_promote(true, 60)');

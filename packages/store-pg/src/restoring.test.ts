@@ -50,7 +50,7 @@ const loseHead = async (of = DID): Promise<FenceStore> => {
   };
 };
 
-it('what is lost is told by a head of a former DID as by one of the present, and by none of another deployment', async () => {
+it('findLostSpan accepts the head of the present DID and of a former DID, and refuses that of another deployment', async () => {
   const ofPresent = await findLostSpan(deps(), await loseHead());
   const ofFormer = await findLostSpan(deps(), await loseHead(FORMER));
   expect(ofPresent?.formerDid).toBeNull();
@@ -96,7 +96,7 @@ beforeEach(async () => {
   for (let i = 0; i < NEW_GRANTS; i++) await insertGrant(world);
 });
 
-it('cut off behind any step is begun anew: the database lacks the head until every Grant in force is withheld', async () => {
+it('a restore that is cut off after any step can be repeated: the head stays lost until all Grants in force are withheld', async () => {
   const fenceStore = await loseHead();
   const { restores } = stores.first;
   const former = await restores.list();
@@ -125,7 +125,7 @@ it('cut off behind any step is begun anew: the database lacks the head until eve
   expect(transactions.reduce((sum, one) => sum + one.size, 0)).toBe(grants);
 });
 
-it('withholds what was released or allocated behind the last of its steps', async () => {
+it('a restore withholds Grants that were released or allocated after the last of its steps', async () => {
   const fenceStore = await loseHead();
   const { first } = stores;
   const epoch = (await first.restores.list()).length + 1;
@@ -164,7 +164,7 @@ const listBeats = async () =>
     ({ seq }) => seq,
   );
 
-it('loses no beat of a database that went another way than the fence, and goes on behind all of them', async () => {
+it('a restore keeps all beats of a database that diverged from the fence, and continues after the latest of them', async () => {
   const fenceStore = await loseHead();
   const latest = (await stores.first.restores.findLast()).seq + 50;
   await addBeat(latest);
@@ -174,7 +174,7 @@ it('loses no beat of a database that went another way than the fence, and goes o
   expect(await findLostSpan(deps(), fenceStore)).toBeNull();
 });
 
-it('is not settled beside a service at work on the database, and is begun anew when that has stopped', async () => {
+it('a restore is refused while a service is at work on the database, and succeeds after that has stopped', async () => {
   const fenceStore = await loseHead();
   const { restores } = stores.first;
   const former = await restores.list();

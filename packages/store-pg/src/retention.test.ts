@@ -63,7 +63,7 @@ describe('spent Proofs', () => {
     );
   beforeEach(() => runSql(stores.url, 'truncate spent_proofs'));
 
-  it('are forgotten an hour after they expired and never before, however many, by two nodes at once', async () => {
+  it('are forgotten an hour after their expiry and not before, by two nodes at once', async () => {
     const old = sampled({ quick: 15_000, deep: 50_000 });
     await insertSpent(old, `now() - interval '2 hours'`);
     await insertSpent(7_200, `now() - interval '58 minutes' + n * interval '1 second'`);
@@ -77,7 +77,7 @@ describe('spent Proofs', () => {
     expect(await count(`spent_proofs where expires_at < now() - interval '1 hour'`)).toBe(0);
   });
 
-  it('that are left by a round cut short are found by the next', async () => {
+  it('that remain after an interrupted round are forgotten by the next one', async () => {
     await insertSpent(20_000, `now() - interval '2 hours'`);
     const { deps, signal } = endingAfterOneStep();
     const first = await forgetSpentProofs(deps, signal);
@@ -91,7 +91,7 @@ describe('spent Proofs', () => {
     });
   });
 
-  it('are in a table whose last part is the one before the end that is told', async () => {
+  it('lie in the table before the position that endOf returns', async () => {
     const { retention } = stores.first;
     expect(await retention.endOf('spent_proofs')).toBe(0);
     await insertSpent(15_000, `now() + interval '1 hour'`);
@@ -108,7 +108,7 @@ describe('spent Proofs', () => {
     expect((await retention.sweepSpentProofs(end, Date.now())).next).toBeNull();
   });
 
-  it('that a step could not get at in time are found by the next round', async () => {
+  it('that a step could not reach in time are forgotten by the next round', async () => {
     await insertSpent(10, `now() - interval '2 hours'`);
     const impatient = createStore({ databaseUrl: stores.url, deadlines: { transactionMs: 100 } });
     await withSession(stores.url, async (session) => {
@@ -126,7 +126,7 @@ describe('spent Proofs', () => {
   });
 
   const OTHERS = sampled({ quick: 10_000, deep: 40_000 });
-  it(`within their time are replays while ${OTHERS} others are being forgotten`, async () => {
+  it(`within their time stay replays while ${OTHERS} others are forgotten`, async () => {
     const grant = await insertGrant(world);
     const MINUTE_MS = 60_000;
     // Valid, just expired, and within the margin.
@@ -168,7 +168,7 @@ describe('idempotency keys', () => {
   const claim = (key: string): DecisionCommit => denyCommit(world, { idempotency: { key, bodyHash: 'h2' } });
   beforeEach(() => runSql(stores.url, 'truncate idempotency_keys'));
 
-  it('go an hour after their claim and never before', async () => {
+  it('are forgotten an hour after their claim and not before', async () => {
     await insertKeys(
       30_000,
       `now() - case n % 3 when 0 then interval '1 minute' when 1 then interval '58 minutes' else interval '61 minutes' end`,
@@ -179,7 +179,7 @@ describe('idempotency keys', () => {
     expect(await count(`idempotency_keys where created_at < now() - interval '1 hour'`)).toBe(0);
   });
 
-  it('one that is being claimed again is passed over, without waiting for the claim', async () => {
+  it('that are being claimed again are skipped without waiting', async () => {
     await insertKeys(2, `now() - interval '2 hours'`);
     await withSession(stores.url, async (session) => {
       await session.query('begin');
@@ -195,7 +195,7 @@ describe('idempotency keys', () => {
     expect(await count(`idempotency_keys where key = 'key-0999999'`)).toBe(1);
   });
 
-  it('claimed again by commits in the same moment are all stored and kept', async () => {
+  it('that are claimed again at the same time are all stored and kept', async () => {
     await insertKeys(20_000, `now() - interval '2 hours'`);
     const keys = Array.from({ length: 1_000 }, (_, n) => `key-${String(999_999 - n * 20).padStart(7, '0')}`);
     const claims = async () => {
@@ -243,7 +243,7 @@ const SEVEN_YEARS_AGO = `(now() at time zone 'UTC' - interval '7 years') at time
 const old = `receipts where relying_party = 'did:web:old.example'`;
 
 describe('action fields of Receipts', () => {
-  it('are cleared after 7 years by two nodes at once, in spite of a round cut short; the rest stays to the byte', async () => {
+  it('are cleared after 7 years by two nodes at once, also after an interrupted round, and all other columns stay unchanged', async () => {
     const rest = () =>
       runSql<{ rest: string }>(
         stores.url,
@@ -296,7 +296,7 @@ describe('action fields of Receipts', () => {
     'timestamp with time zone': `? + interval '1 millisecond'`,
   };
 
-  it('are all that changes: no other column, none by itself, none to anything but null, none of a young row', async () => {
+  it('are the only columns that may change: all together, to null, and only in old rows', async () => {
     await insertReceipts(1, `timestamptz '2012-01-01 12:00:00Z'`, 1);
     await insertReceipts(1, `now() - interval '7 years' + interval '1 day'`, 1);
     const row = `where relying_party = 'did:web:old.example' and evaluated_at between '2012-01-01Z' and '2012-01-02Z'`;
@@ -319,7 +319,7 @@ describe('action fields of Receipts', () => {
     await expect(runSql(stores.url, `update receipts set ${ACTION} ${row}`)).rejects.toThrow('append-only');
   });
 
-  it('of days behind a packed one are cleared as those before it are', async () => {
+  it('of a day after a packed day are cleared like those before it', async () => {
     const [before, packed, behind] = ['2013-05-01', '2013-05-02', '2013-05-03'];
     await insertReceipts(300, `timestamptz '${before} 00:00:00Z'`, 860);
     await tamper(

@@ -17,7 +17,7 @@ const PRINCIPAL_LOCK = '(1, hashtext(d.used_principal), false),';
 const slowDown = (url: string, seconds = 0.004) =>
   alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform pg_sleep(${seconds});\n${JUDGED}`);
 
-describe('revocation against decisions through two nodes', () => {
+describe('racing revocations against decisions through two nodes', () => {
   it(`in ${RACES} races no ALLOW is committed after the acknowledgement or dated after the stamp`, async () => {
     const report = await raceRevocations(whole.url, { races: RACES });
     expect(report.breaches).toEqual([]);
@@ -25,14 +25,14 @@ describe('revocation against decisions through two nodes', () => {
     expect(report.refused).toBeGreaterThan(0);
   }, 120_000);
 
-  it('nor where commits dawdle between judging and storing', async () => {
+  it('finds no such ALLOW either if commits are delayed between judging and storing', async () => {
     await slowDown(slowed.url);
     expect((await raceRevocations(slowed.url, { races: sampled({ quick: 8, deep: 60 }) })).breaches).toEqual(
       [],
     );
   }, 120_000);
 
-  it('the same races find the fault once commits take no lock', async () => {
+  it('finds such an ALLOW if commits take no lock of the Principal: the test can fail', async () => {
     await slowDown(unlocked.url, 0.02);
     await alterFunction(unlocked.url, 'svc_take_locks', PRINCIPAL_LOCK, '');
     const report = await raceRevocations(unlocked.url, { races: 1_000, untilBreach: true });

@@ -80,7 +80,7 @@ const isSet = async (tx: Repositories, { statusListUrl, statusIndex }: GrantReco
   return list !== null && getBit(list.bits, statusIndex);
 };
 
-it('each bit that two nodes set at once is in the list, each Grant is revoked and audited once', async () => {
+it('each bit that two nodes set concurrently is in the list, and each Grant is revoked and audited once', async () => {
   const nodes = [node(stores.first), node(stores.second)];
   const grants = await grantsOf(sampled({ quick: 40, deep: 400 }));
   // Every third revocation is requested on both nodes.
@@ -98,7 +98,7 @@ it('each bit that two nodes set at once is in the list, each Grant is revoked an
   ).toEqual([{ events: grants.length, grants: grants.length }]);
 });
 
-it('no transaction is open while a list is signed, and one that another node has changed meanwhile is signed again', async () => {
+it('no transaction is open during signing, and a list that another node changed meanwhile is signed again', async () => {
   const [grant, other] = await grantsOf(2);
   if (grant === undefined || other === undefined) throw new Error('no Grants');
   const another = node(stores.second);
@@ -116,7 +116,7 @@ it('no transaction is open while a list is signed, and one that another node has
   expect(await Promise.all([grant, other].map((one) => isSet(stores.first, one)))).toEqual([true, true]);
 });
 
-it('to find the next Principal whose revocations are to be completed no more than one Grant of each is read', async () => {
+it('finding revocations to be completed reads few Grants, however many revocations one Principal has', async () => {
   const MANY = 5_000;
   const PRINCIPALS = 3;
   /** The statement that `ask` sends. */

@@ -33,7 +33,7 @@ const asRole = (sql: string) => withSession(roleUrl(), (session) => session.quer
 const DENIED = { code: '42501' };
 
 describe('the role of the conformance runner', () => {
-  it('starts on a migrated database, takes a run, prolongs and ends it', async () => {
+  it('starts on a migrated database, takes a run, prolongs it and finishes it', async () => {
     const sha256 = `sha256:${'0'.repeat(64)}` as Sha256;
     const vectors = { sha256, conformanceVersion: '1.0.0' };
     const store = openStore(database.url);
@@ -58,7 +58,7 @@ describe('the role of the conformance runner', () => {
     }
   });
 
-  it('is refused every other table, and every other change of the queue', async () => {
+  it('may read no other table, and may not change the queue otherwise', async () => {
     const tables = await runSql<{ name: string }>(
       database.url,
       `select c.oid::regclass::text as name from pg_class as c

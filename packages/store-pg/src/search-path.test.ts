@@ -50,8 +50,8 @@ const statementsOfTheService = readdirSync(sources, { recursive: true, encoding:
   .map((file) => readFileSync(`${sources}${file}`, 'utf8'))
   .join('\n');
 
-describe('every function', () => {
-  it('is pinned, or named by no statement of the service and by no trigger', async () => {
+describe('every function of the schema', () => {
+  it('has a pinned search_path, or is used by no statement of the service and by no trigger', async () => {
     const triggers = await runSql<{ name: string }>(
       database.url,
       'select distinct p.proname as name from pg_trigger t join pg_proc p on p.oid = t.tgfoid',
@@ -63,7 +63,7 @@ describe('every function', () => {
     expect(reached).toEqual([]);
   });
 
-  it('is pinned, inlined, or called by the commit alone', async () => {
+  it('has a pinned search_path, is inlined, or is called only by the commit', async () => {
     const commit = await listUnpinned();
     const callers = await runSql<{ name: string; source: string }>(
       database.url,
@@ -81,8 +81,8 @@ describe('every function', () => {
   });
 });
 
-describe('a session whose own tables come first', () => {
-  it('commits by ours: a revoked Grant is not allowed by an empty list of revocations', async () => {
+describe('a session with its own tables first in search_path', () => {
+  it("commits against the service's tables: a revoked Grant is STALE", async () => {
     const grant = await insertGrant(world);
     const commit = allowCommit(world, grant);
     await runSql(
@@ -101,7 +101,7 @@ describe('a session whose own tables come first', () => {
   });
 });
 
-describe('with no search_path at all, as pg_restore has it', () => {
+describe('with an empty search_path, as under pg_restore,', () => {
   it('the seal of the ledger is computed', async () => {
     const sealed = await withSession(database.url, async (session) => {
       await session.query(`set search_path = ''`);

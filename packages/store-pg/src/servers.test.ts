@@ -28,7 +28,7 @@ const behind = (...hosts: readonly string[]) =>
 
 const NOBODY = '127.0.0.1:1';
 
-it('several servers: connections go to the one that answers, whichever place it has', async () => {
+it('with several servers, connections go to the one that answers, in any position', async () => {
   const store = createStore({ databaseUrl: behind(NOBODY, NOBODY), deadlines: PATIENT });
   try {
     for (let tried = 0; tried < 4; tried++) if (await store.now().catch(() => null)) break;
@@ -42,7 +42,7 @@ it('several servers: connections go to the one that answers, whichever place it 
 it.each([
   ['clock', '127.0.0.1:1', readClockState],
   ['clock repair', '127.0.0.1:2', (url: string) => repairClock(url, Date.now())],
-])('svc-admin %s asks the server that answers, behind one that does not', async (_, nobody, ask) => {
+])('svc-admin %s uses the server that answers, listed after one that does not', async (_, nobody, ask) => {
   expect(await ask(behind(nobody))).toMatchObject(
     ask === readClockState ? { closedEarly: [] } : { reopenedDays: 0 },
   );
@@ -57,7 +57,7 @@ it.each([
       unpackDay({ databaseUrl, day: '2026-01-01' as Day, open: () => ({ receipts: async function* () {} }) }),
   ],
 ])(
-  'svc-admin %s waits 5 s, and no longer, for a server that takes the connection and says nothing',
+  'svc-admin %s waits exactly 5 s for a server that accepts the connection and does not answer',
   async (_, ask) => {
     let connected = () => {};
     const isConnected = new Promise<void>((resolve) => {
@@ -81,22 +81,19 @@ it.each([
   ['', true],
   ['?target_session_attrs=read-write', true],
   ['?target_session_attrs=any', false],
-])(
-  'of several servers one that takes no writes is passed by: with "%s" %s',
-  async (attributes, isPassedBy) => {
-    const url = new URL(readOnly.url);
-    const servers = `${url.href}${attributes}`.replace(url.host, `${url.host},${url.host}`);
-    const client = new StoreClient(clientConfig(servers, 1_000));
-    const connected = client.connect().then(
-      () => 'connected',
-      (error: Error) => error.message,
-    );
-    expect(await connected).toBe(isPassedBy ? `${url.hostname} takes no writes` : 'connected');
-    client.destroy();
-  },
-);
+])('a server that takes no writes is skipped among several: with "%s" %s', async (attributes, isPassedBy) => {
+  const url = new URL(readOnly.url);
+  const servers = `${url.href}${attributes}`.replace(url.host, `${url.host},${url.host}`);
+  const client = new StoreClient(clientConfig(servers, 1_000));
+  const connected = client.connect().then(
+    () => 'connected',
+    (error: Error) => error.message,
+  );
+  expect(await connected).toBe(isPassedBy ? `${url.hostname} takes no writes` : 'connected');
+  client.destroy();
+});
 
-it('one server is asked for, whatever it takes, unless writes are asked for', async () => {
+it('a single server is accepted read-only, unless target_session_attrs asks for writes', async () => {
   const client = new StoreClient(clientConfig(readOnly.url, 1_000));
   await client.connect();
   client.destroy();
@@ -104,7 +101,7 @@ it('one server is asked for, whatever it takes, unless writes are asked for', as
   await expect(strict.connect()).rejects.toThrow('takes no writes');
 });
 
-it('takes an address apart as libpq does', () => {
+it('a connection string is parsed as libpq does', () => {
   const servers = new Servers(
     'postgres://u:p%40x@one:5432,two/svc?sslmode=require&target_session_attrs=primary',
   );
@@ -123,7 +120,7 @@ it('takes an address apart as libpq does', () => {
   );
 });
 
-it('a replica is never one that takes writes, of how many it may be, and is asked for in its own words', async () => {
+it('a replica must not take writes, and accepts only target_session_attrs for standbys', async () => {
   for (const attributes of ['', '?target_session_attrs=standby', '?target_session_attrs=any']) {
     const url = `${database.url}${attributes}`;
     serversOf(url, 'replica');

@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 
 describe('a new database', () => {
-  it('belongs to whoever starts first on it, and refuses every other with both named and what to do', async () => {
+  it('belongs to the first service that starts on it, and refuses others, naming both DIDs and the command', async () => {
     await claim(OURS);
     await claim(OURS);
     await expect(claim(TYPO)).rejects.toMatchObject(
@@ -53,7 +53,7 @@ describe('a new database', () => {
     expect(await dids()).toEqual([OURS]);
   });
 
-  it('belongs to one of two that start together', async () => {
+  it('belongs to exactly one of two services that start at the same time', async () => {
     const ended = await Promise.allSettled([OURS, TYPO, OURS, TYPO].map((did) => claim(did)));
     const [owner] = await dids();
     expect(ended.map(({ status }) => status === 'fulfilled')).toEqual(
@@ -61,14 +61,14 @@ describe('a new database', () => {
     );
   });
 
-  it('is not taken by a process that only looks', async () => {
+  it('is not claimed by a process without mayPin', async () => {
     await claim(OURS, false);
     expect(await dids()).toEqual([]);
   });
 });
 
-describe('a database of a version that pinned nothing', () => {
-  it('belongs to whom its latest Receipt is of, also where another name has left keys', async () => {
+describe('a database of a version that stored no DID', () => {
+  it('belongs to the signer of its latest Receipt, also if another DID has left keys', async () => {
     await knowKeysOf(OURS, TYPO);
     await signAs(OURS);
     await expect(claim(TYPO)).rejects.toMatchObject(naming('latest Receipts', OURS, TYPO));
@@ -77,7 +77,7 @@ describe('a database of a version that pinned nothing', () => {
     expect(await dids()).toEqual([OURS]);
   });
 
-  it('that signed nothing yet belongs to one whose keys it knows', async () => {
+  it('without Receipts belongs to the DID whose keys it has', async () => {
     await knowKeysOf(OURS);
     await expect(claim(TYPO)).rejects.toMatchObject(naming('has keys of', OURS, TYPO));
     await claim(OURS);
@@ -85,8 +85,8 @@ describe('a database of a version that pinned nothing', () => {
   });
 });
 
-describe('another name', () => {
-  it('is given by an operator, kept beside the former one, and in the audit log', async () => {
+describe('a change of the service DID', () => {
+  it('is made by an operator, keeps the former DID, and is in the audit log', async () => {
     await claim(OURS);
     await changeServiceDid(database.url, 'did:web:new.example');
     expect(await dids()).toEqual([OURS, 'did:web:new.example']);
@@ -102,7 +102,7 @@ describe('another name', () => {
     );
   });
 
-  it('takes the place of none: what was pinned stays', async () => {
+  it('is the only way to change it: service_dids is append-only', async () => {
     await claim(OURS);
     for (const sql of [
       `update service_dids set did = '${TYPO}'`,

@@ -42,7 +42,7 @@ const rightsOnDays = (url: string) =>
      from pg_class where relkind = 'r' and relname ~ '^(detached_)?receipts_\\d{8}$' order by 1`,
   );
 
-it('after any migration the roles of the service and of a runner have what they would be given then, without being given it again', async () => {
+it('a migration leaves the service and runner roles with the rights that a new grant would give them', async () => {
   const name = `granted_${process.pid}`;
   const runner = `${role}_runner`;
   const reader = `${role}_reader`;
@@ -89,11 +89,11 @@ it('after any migration the roles of the service and of a runner have what they 
   }
 });
 
-describe('the table of a day, which lists name', () => {
+describe('the table of a day', () => {
   const readAlone = (names: readonly { readonly name: string }[]) =>
     names.map(({ name }) => ({ name, reads: true, writes: false }));
 
-  it('is read by the role, whether it was there before, or was made by the service since', async () => {
+  it('is readable by the role, whether it existed before the grant or was created since', async () => {
     const before = await rightsOnDays(database.url);
     await asRole(`select svc_ensure_receipt_partitions('2033-05-01', '2033-05-02')`);
     const days = await rightsOnDays(database.url);
@@ -102,7 +102,7 @@ describe('the table of a day, which lists name', () => {
   });
 
   it.runIf(isDeep)(
-    'is read by a role that was given the service when it could not, also of a day that had been detached',
+    'is readable after the upgrade by a role granted under an old version, also when the day was detached',
     async () => {
       const name = `unread_${process.pid}`;
       await runSql(database.url, `create database ${name} template template0`);
@@ -152,7 +152,7 @@ const AGAINST_RULES = [
 ];
 
 describe('the role of the service', () => {
-  it('starts on a migrated database, and is told who migrates another', async () => {
+  it('starts on a migrated database, and is told to run svc-admin migrate on another', async () => {
     await migrate(roleUrl());
     await runSql(database.url, `delete from migrations where name = (select max(name) from migrations)`);
     await expect(migrate(roleUrl())).rejects.toMatchObject({
@@ -161,13 +161,13 @@ describe('the role of the service', () => {
     });
   });
 
-  it('makes the partitions of days to come, within bounds', async () => {
+  it('creates partitions of days to come, of at most 400 days at once', async () => {
     await asRole(`select svc_ensure_receipt_partitions(date '2031-01-01', date '2031-01-02')`);
     const forever = `select svc_ensure_receipt_partitions(date '2031-01-01', date '2041-01-01')`;
     await expect(asRole(forever)).rejects.toThrow('more than 400 days');
   });
 
-  it('registers relying parties and Principals, and pauses what is theirs', async () => {
+  it('registers relying parties and Principals, and pauses a relying party', async () => {
     const store = openStore(roleUrl());
     try {
       const { relyingParty } = await createWorld(store, await insertOrg(store));
@@ -178,7 +178,7 @@ describe('the role of the service', () => {
     }
   });
 
-  it.each(AGAINST_RULES)('is refused, and the owner is not: %s', async (sql) => {
+  it.each(AGAINST_RULES)('may not run what the owner may: %s', async (sql) => {
     await expect(asRole(sql)).rejects.toMatchObject(DENIED);
     await asOwner(sql);
   });
@@ -193,11 +193,11 @@ describe('the role of the service', () => {
     `update receipts_20310101 set jws = 'x'`,
     `set role pg_database_owner`,
     'create or replace function svc_ensure_receipt_partitions(p_first date, p_last date) returns integer language sql as $$ select 1 $$',
-  ])('is refused: %s', async (sql) => {
+  ])('may not run: %s', async (sql) => {
     await expect(asRole(sql)).rejects.toMatchObject(DENIED);
   });
 
-  it('is refused every change of every table that takes none', async () => {
+  it('may not update or delete rows of any append-only table', async () => {
     const tables = await runSql<{ name: string; events: string[] }>(
       database.url,
       `select event_object_table as name, array_agg(distinct event_manipulation::text) as events
@@ -235,7 +235,7 @@ const manifestOf = (day: string, change: object = {}) => {
 const valuesOf = (manifest: string) =>
   `'${manifest}', 'sha256:${createHash('sha256').update(manifest).digest('hex')}'`;
 
-describe('a closed day that nobody has proven', () => {
+describe('a closed day that is not proven', () => {
   const day = '2031-01-02';
   const state = () =>
     runSql(
@@ -323,7 +323,7 @@ describe('a closed day that nobody has proven', () => {
     await runSql(database.url, keptSince?.text ?? '');
   };
 
-  it('is not removed by the role of the service, whatever it records of it, nor cleared early; the owner removes it', async () => {
+  it('cannot be dropped or cleared early by the service role, whatever that records; the owner can drop it', async () => {
     await asRole(`select svc_ensure_receipt_partitions(date '${day}', date '${day}')`);
     await tamper(
       database.url,
@@ -405,7 +405,7 @@ describe('a closed day that nobody has proven', () => {
   }, 120_000);
 
   it.runIf(isDeep)(
-    'is not removed either by a role that was given the service when it was allowed to: the upgrade takes that back',
+    'cannot be dropped by a role that was once granted this: the upgrade revokes it',
     async () => {
       const name = `former_${process.pid}`;
       await runSql(database.url, `create database ${name} template template0`);
@@ -428,7 +428,7 @@ describe('a closed day that nobody has proven', () => {
     },
   );
 
-  it('is removed by a worker that owns the schema, and by none that does not', async () => {
+  it('can be dropped by a worker that owns the schema, and by no other', async () => {
     for (const [url, isGranted] of [
       [database.url, true],
       [roleUrl(), false],
@@ -439,7 +439,7 @@ describe('a closed day that nobody has proven', () => {
   });
 });
 
-describe('a role that the rules would not hold against is not given the service', () => {
+describe('a role that could bypass the rules is not granted the service', () => {
   const refused = (problem: string) => ({ kind: 'refused', message: expect.stringContaining(problem) });
 
   it('the owner itself, which keeps its rights', async () => {
@@ -452,7 +452,7 @@ describe('a role that the rules would not hold against is not given the service'
   });
 
   it.each([
-    ['a member of the owner, which need only ask for its rights', 'noinherit in role current_user'],
+    ['a member of the owner, which can assume its rights', 'noinherit in role current_user'],
     ['a superuser', 'superuser'],
   ])('%s', async (_, attributes) => {
     const other = `${role}_other`;
@@ -466,7 +466,7 @@ describe('a role that the rules would not hold against is not given the service'
     }
   });
 
-  it('one that may create tables, as where the schema is open to everybody', async () => {
+  it('a role that may create tables in the schema', async () => {
     await runSql(database.url, 'grant create on schema public to public');
     try {
       await expect(grantService(database.url, role)).rejects.toMatchObject(
@@ -477,7 +477,7 @@ describe('a role that the rules would not hold against is not given the service'
     }
   });
 
-  it('and one that was given nothing is told so where it starts', async () => {
+  it('a role without any grant is told at its start to run svc-admin migrate --service-role', async () => {
     const other = `${role}_other`;
     await runSql(database.url, `create role ${other} login password 'p'`);
     const url = Object.assign(new URL(database.url), { username: other, password: 'p' }).href;
@@ -490,7 +490,7 @@ describe('a role that the rules would not hold against is not given the service'
     }
   });
 
-  it('one that there is not', async () => {
+  it('a role that does not exist', async () => {
     await expect(grantService(database.url, 'nobody_here')).rejects.toMatchObject(
       refused('role "nobody_here" does not exist'),
     );

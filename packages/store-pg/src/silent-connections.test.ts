@@ -61,7 +61,7 @@ const twoIdle = async (pool: DeadlinePool) => {
   return both.map(({ pid }) => pid);
 };
 
-it('after one call met a lost connection none is left in any pool, and every other call is answered at its first attempt', async () => {
+it('after one call met a lost connection, all pools drop theirs, and every other call succeeds at its first attempt', async () => {
   const proxy = await startHoldingProxy(database.url);
   proxy.admit();
   const deadlines = {
@@ -94,7 +94,7 @@ it('after one call met a lost connection none is left in any pool, and every oth
   await Promise.all(others());
 });
 
-it('who is handed a connection in doubt waits for what the server says of it, and is given another one', async () => {
+it('a caller waits for the check of a doubtful connection, and gets another one', async () => {
   const { proxy, pool } = await startPool();
   const lost = await twoIdle(pool);
   proxy.hold();
@@ -106,7 +106,7 @@ it('who is handed a connection in doubt waits for what the server says of it, an
   expect(lost).not.toContain(await next);
 });
 
-it('an idle connection that answers is kept, whatever becomes of the one that missed its deadline', async () => {
+it('an idle connection that answers is kept, although another one missed its deadline', async () => {
   const { proxy, pool } = await startPool();
   const [first, second] = await twoIdle(pool);
   const late = pool.run((client) => client.query('select pg_sleep(60)'), { deadlineMs: 100 });
@@ -117,7 +117,7 @@ it('an idle connection that answers is kept, whatever becomes of the one that mi
   expect(proxy.lost).toBe(0);
 });
 
-it('a server that neither answers nor takes new sessions keeps its connections, and they are used when it goes on', async () => {
+it('connections to a server that stops answering are kept, and used when it continues', async () => {
   const { proxy, pool } = await startPool();
   const [first, second] = await twoIdle(pool);
   proxy.hold();
@@ -131,7 +131,7 @@ it('a server that neither answers nor takes new sessions keeps its connections, 
 });
 
 it.runIf(isDeep)(
-  'a server that answers late, again and again, is asked over one session, and its connections are used again',
+  'a server that is repeatedly late is asked over one session, and its connections are reused',
   async () => {
     const { proxy, pool } = await startPool();
     const pids = await twoIdle(pool);
@@ -151,7 +151,7 @@ it.runIf(isDeep)(
 );
 
 it.runIf(isDeep)(
-  'a server that is slow with sessions is asked over the first that it opens, and answers what is late meanwhile',
+  'a server that is slow to open sessions is asked over the first one, and its late connections are reused',
   async () => {
     const { proxy, pool } = await startPool();
     const pids = await twoIdle(pool);
@@ -169,7 +169,7 @@ it.runIf(isDeep)(
   },
 );
 
-it('what is lost while the session for questions is open is found over a new one', async () => {
+it('connections lost while the session for questions is open are detected over a new session', async () => {
   const { proxy, pool } = await startPool();
   const pids = await twoIdle(pool);
   const late = pool.run((client) => client.query('select pg_sleep(0.4)'), { deadlineMs: 50 });

@@ -33,7 +33,7 @@ const nameIn = (url: string, name: string) =>
 const ORG = `org_${'0'.repeat(26)}`;
 const WRITTEN = `org_${'1'.repeat(26)}`;
 
-it('sessions with the server that was replaced are used no more, and what is under way on one is not answered', async () => {
+it('sessions with a replaced server are not used again, and work under way on one is ambiguous', async () => {
   await nameIn(urls.replaced, 'replaced');
   await nameIn(urls.promoted, 'promoted');
   const both = urls.replaced.replace(/@[^/]+/, (first) => `${first},${hostOf(urls.promoted)}`);
@@ -84,9 +84,9 @@ it('sessions with the server that was replaced are used no more, and what is und
 }, 60_000);
 
 it.each([
-  ['is the one that is used once that server is trusted', null],
-  ['is closed when another one is trusted', 'another one'],
-])('a session with a server that nobody knows asks for a look, and %s', async (_, trusted) => {
+  ['is used once that server is trusted', null],
+  ['is closed when another server is trusted', 'another one'],
+])('a session with an unknown server triggers a lineage check, and %s', async (_, trusted) => {
   const store = createStore({ databaseUrl: urls.promoted, deadlines: PATIENT });
   try {
     store.lineage.trust('the one before');
@@ -106,7 +106,7 @@ it.each([
   }
 });
 
-it('a session waits for a look that began after it was opened, and a server that is not the one is asked about once', async () => {
+it('a session is judged by the next check that began after it was opened, and each unknown server triggers one check', async () => {
   const standing = new Standing();
   let asked = 0;
   standing.onUnknown(() => {
@@ -128,7 +128,7 @@ it('a session waits for a look that began after it was opened, and a server that
   expect(await standing.settles('old')).toBe(true);
 });
 
-it('what a look finds of another server is no word on the one that was met', async () => {
+it('a check that reached another server does not decide about the server of a session', async () => {
   const standing = new Standing();
   let asked = 0;
   standing.onUnknown(() => {
@@ -146,7 +146,7 @@ it('what a look finds of another server is no word on the one that was met', asy
   expect([await met, await metLater, asked]).toEqual([true, true, 2]);
 });
 
-it('the look-up after a lost answer, on a connection of its own, does not take the word of a server that was replaced', async () => {
+it('the look-up after a lost answer refuses the answer of a replaced server', async () => {
   const store = createStore({ databaseUrl: urls.replaced });
   try {
     const { server } = await store.lineage.beat(null, 'c'.repeat(32));
@@ -163,7 +163,7 @@ it('the look-up after a lost answer, on a connection of its own, does not take t
   }
 });
 
-it('a server is known by its start alone, since one may be reached by several addresses', async () => {
+it('a server is identified by its start time only, whatever its address', async () => {
   const known = async (databaseUrl: string) => {
     const client = await openClient({ databaseUrl });
     try {

@@ -146,7 +146,7 @@ const countRevoked = async () => {
   return row;
 };
 
-it('a list of which a kill switch revoked more than one transaction has time for is revoked again, in steps', async () => {
+it('a list with more revoked Grants than one transaction has time for is revoked again in steps', async () => {
   const grants = sampled({ quick: 1_200, deep: 10_000 });
   const transactionMs = sampled({ quick: 400, deep: 2_200 });
   const step = sampled({ quick: 500, deep: 5_000 });
@@ -159,7 +159,7 @@ it('a list of which a kill switch revoked more than one transaction has time for
   expect(await countRevoked()).toEqual({ revoked: grants, recorded: grants, inOne: step });
 });
 
-it('cut off in the midst of a list the restore revokes the rest when it is begun anew', async () => {
+it('a restore that is cut off within a list revokes the rest when it is started again', async () => {
   await insertGrants(5);
   const fenceStore = await loseHead({ 'status-lists': [await keepList(4)] });
   let left = 2;
@@ -177,7 +177,7 @@ it('cut off in the midst of a list the restore revokes the rest when it is begun
   expect(await countRevoked()).toMatchObject({ revoked: 2, recorded: 4 });
 });
 
-it('each Grant of a list that is revoked again is in the audit log of the org of its Principal', async () => {
+it("each Grant that a restore revokes again is in the audit log of its Principal's org", async () => {
   const orgId = await insertOrg(stores.first);
   await runSql(stores.url, 'update principals set org_id = $1 where did = $2', [orgId, world.principal.did]);
   await insertGrants(3);
@@ -186,7 +186,7 @@ it('each Grant of a list that is revoked again is in the audit log of the org of
   expect(events.map(({ action }) => action)).toEqual(['grant.revoke', 'grant.revoke']);
 });
 
-it('a list that the service signed under a DID that it had before is revoked from too', async () => {
+it('a list that the service signed under a former DID is accepted as a source of revocations', async () => {
   await insertGrants(2);
   const formerDid = 'did:web:former.example' as DidWeb;
   const former = { did: formerDid, receiptKeys: statusKeys, statusKeys: keysOf(formerDid) };
@@ -195,13 +195,13 @@ it('a list that the service signed under a DID that it had before is revoked fro
   expect(await countRevoked()).toMatchObject({ revoked: 1, recorded: 1 });
 });
 
-it('a list that was signed by nobody whom the service was is refused', async () => {
+it('a list signed under a DID that the service never had is refused', async () => {
   const other = 'did:web:other.example' as DidWeb;
   const fenceStore = await loseHead({ 'status-lists': [await keepList(1, other, keysOf(other))] });
   await expect(restore(depsOf(), fenceStore)).rejects.toThrow('not signed by a status key');
 });
 
-it('a checkpoint that is dated ahead of the clock stops the restore before it begins, unless it is to be left away', async () => {
+it('a checkpoint dated ahead of the clock stops the restore before it begins, unless leaveAhead skips it', async () => {
   const day = '2026-11-20';
   const closedAtMs = Date.parse('2026-11-21T00:00:05Z');
   const checkpoint = buildCheckpoint({
@@ -229,7 +229,7 @@ it('a checkpoint that is dated ahead of the clock stops the restore before it be
   });
 });
 
-describe('a key of a hosted Principal that was first seen in the lost span, and ended in it', () => {
+describe('a key of a hosted Principal that was first seen and ended within the lost span', () => {
   const NEW_KEY = 'z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH';
   const kidOfWorld = () => `${world.principal.did}#key-2`;
 
@@ -262,7 +262,7 @@ describe('a key of a hosted Principal that was first seen in the lost span, and 
 
   describe.each(['retired', 'compromised'] as const)('%s', (state) => {
     it.each(['what was kept', 'the log'])(
-      'is so again by %s, and the document does not bring it back',
+      'is ended again by %s, and the served document does not reactivate it',
       async (by) => {
         await putDocument();
         await end(state);
@@ -277,7 +277,7 @@ describe('a key of a hosted Principal that was first seen in the lost span, and 
     );
   });
 
-  it('is not made for whoever registered the DID since', async () => {
+  it('is not created again for a party that registered the DID since', async () => {
     await putDocument();
     await end('compromised');
     const [kept] = await listKept();
@@ -288,7 +288,7 @@ describe('a key of a hosted Principal that was first seen in the lost span, and 
     expect(await findKey()).toBeUndefined();
   });
 
-  it('is named to the operator where neither the copy nor the line has the key itself, as older ones', async () => {
+  it('is reported as unknown when neither the copy nor the log line contains the public key', async () => {
     await putDocument();
     await end('compromised');
     const revoked = (await listKept()).map(({ name, kept: { public_key_multibase: _, ...kept } }) => ({
@@ -304,7 +304,7 @@ describe('a key of a hosted Principal that was first seen in the lost span, and 
   });
 });
 
-it('an Agent, entitlements (one whose row is gone, one that allows as of the same instant), a pause, an API key and a key of the service are ended again by what SQL has kept of each', async () => {
+it('a restore ends an Agent, two entitlements, a pause, an API key and a service key again from the copies beside the fence', async () => {
   const store = stores.first;
   const principal = world.principal.did;
   const orgIds = [await insertOrg(store), await insertOrg(store)];
@@ -340,7 +340,7 @@ it('an Agent, entitlements (one whose row is gone, one that allows as of the sam
   expect(await store.pauses.find(target)).toMatchObject({ isPaused: true, reason: 'lost' });
 });
 
-it('of pushes of one as_of the copy beside the fence counts: a block in the log that was taken back blocks nobody', async () => {
+it('of pushes with one as_of the copy beside the fence wins: a block in the log that was taken back blocks no org', async () => {
   const store = stores.first;
   const orgId = await insertOrg(store);
   const push = { productionUntilMs: null, checkCap: null, capSinceMs: null, asOfMs: Date.now() } as const;
@@ -358,7 +358,7 @@ it('of pushes of one as_of the copy beside the fence counts: a block in the log 
   expect(await store.entitlements.find(orgId)).toMatchObject({ production: 'allowed' });
 });
 
-describe('where the key files do not go with what was kept in the lost span the restore is refused, and changes nothing', () => {
+describe('a restore is refused and changes nothing if the key files do not match what was kept in the lost span', () => {
   const [former, lost] = [statusKeys.published[0], keysOf(DID, 'status-2')];
   const endOf = (key = former) => ({
     name: `service-key:${key?.kid}`,
@@ -383,7 +383,7 @@ describe('where the key files do not go with what was kept in the lost span the 
       'not signed by a status key',
     ],
     [
-      'a list is signed by another key than has its kid now',
+      'a list is signed by another key with the same kid',
       withFormer(keysOf(DID, 'status-2')),
       async () => ({ 'status-lists': [await keepList(0, DID, lost)], revoked: [endOf()] }),
       'signature does not verify',
@@ -402,7 +402,7 @@ describe('where the key files do not go with what was kept in the lost span the 
     expect((await stores.first.serviceKeys.list()).filter(({ kid }) => kid === former?.kid)).toEqual([]);
   });
 
-  it('a key that was ended is another one here', async () => {
+  it('a key that was ended is recorded here as another key', async () => {
     const kid = `${DID}#status-7${world.keyId}`;
     const publicKeyOf = ({ published }: typeof statusKeys) => String(published[0]?.publicKeyMultibase);
     await stores.first.serviceKeys.remember(kid, publicKeyOf(statusKeys));
@@ -413,7 +413,7 @@ describe('where the key files do not go with what was kept in the lost span the 
     expect(await fenceStore.find(HEAD_KEY)).toEqual(head);
   });
 
-  it('and with the file as it was last it goes on', async () => {
+  it('a restore with the last key file succeeds', async () => {
     const kept = { 'status-lists': [await keepList(1, DID, lost)], revoked: [] };
     await insertGrants(2);
     const identity = { ...ofService, statusKeys: withFormer(lost) };
@@ -422,7 +422,7 @@ describe('where the key files do not go with what was kept in the lost span the 
   });
 });
 
-describe('Grants whose list nothing signs when they are revoked', () => {
+describe('Grants that are revoked while their list cannot be signed', () => {
   /** Notes of the list that wait to be copied. */
   const listUnlisted = async () => {
     const notes = await stores.first.lineage.listNotes({ revoked: 0, others: 0 }, 0, 1_000);
@@ -440,7 +440,7 @@ describe('Grants whose list nothing signs when they are revoked', () => {
       world.listUrl,
     ]);
 
-  it('one by one: each is revoked again by what was kept, and no other', async () => {
+  it('revoked one by one: exactly these are revoked again from the kept copy', async () => {
     await insertGrants(20);
     const ids = await listIds();
     const revoked = [0, 6, 7, 8, 19];
@@ -468,7 +468,7 @@ describe('Grants whose list nothing signs when they are revoked', () => {
     expect(set).toEqual(revoked);
   });
 
-  it('by a kill switch of a whole list: one copy has them all', async () => {
+  it('revoked by a kill switch for a whole list: one copy contains them all', async () => {
     const grants = sampled({ quick: 2_000, deep: 100_000 });
     // Their entries are spread over the list, one of them at its end.
     await insertGrants(grants, '(131071 + (i::bigint - 1) * 48611) % 131072');
@@ -487,7 +487,7 @@ describe('Grants whose list nothing signs when they are revoked', () => {
     expect(set).toEqual(row?.indexes);
   });
 
-  it('are copied no more once they are stamped, and not at all where the list is signed with them', async () => {
+  it('are no longer copied once they are stamped, and not at all if the signed list contains them', async () => {
     await insertGrants(3);
     const [one, other, last] = (await listIds()) as [GrantId, GrantId, GrantId];
     await record([one]);
@@ -502,7 +502,7 @@ describe('Grants whose list nothing signs when they are revoked', () => {
     expect(await listUnlisted()).toHaveLength(1);
   });
 
-  it('are not noted apart by a kill switch whose lists are signed', async () => {
+  it('are not noted separately by a kill switch if the lists are signed', async () => {
     await insertGrants(3);
     const [row] = await runSql<{ agent: DidKey }>(
       stores.url,
@@ -515,7 +515,7 @@ describe('Grants whose list nothing signs when they are revoked', () => {
     expect(await listUnlisted()).toEqual([]);
   });
 
-  it('by two at once: neither waits for what the other has not committed', async () => {
+  it('revoked by two concurrent transactions: neither waits for the other, and the copy contains both', async () => {
     await insertGrants(2);
     const [one, other] = (await listIds()) as [GrantId, GrantId];
     const { first, second } = stores;

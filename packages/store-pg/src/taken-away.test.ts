@@ -104,7 +104,7 @@ const cases = (['principal', 'rp'] as const).flatMap((role) =>
 );
 
 it.each(cases)(
-  'a $role key that is issued while its DID is $how is no live key afterwards',
+  'a $role key that is issued while its DID is $how is not live afterwards',
   async ({ role, how }) => {
     for (const by of ['own key', 'key of its org']) {
       const { did, key, admin } = await createMember(role);
@@ -132,32 +132,29 @@ const locksOf = async (table: string) => {
   return row?.count ?? 0;
 };
 
-it.each(cases)(
-  'nor is one issued that was asked for before its DID was $how ($role)',
-  async ({ role, how }) => {
-    const { did, admin } = await createMember(role);
-    const taking = held(stores.second);
-    const taken = takeAway[how](taking.store, role, did);
-    await expect.poll(() => locksOf('api_keys')).toBeGreaterThan(0);
-    const issued = issueOwnedKey(
-      depsOf(stores.first),
-      admin,
-      { subject: did, roles: [role] },
-      { role, label: null },
-      'r',
-    ).then(
-      () => 'issued',
-      ({ code }) => code,
-    );
-    await withSession(stores.url, (session) => untilWaiting(session));
-    taking.letGo();
-    await taken;
-    expect(await issued).toBe('NOT_FOUND');
-    expect(await liveKeys(did, role)).toEqual([]);
-  },
-);
+it.each(cases)('no key is issued if its DID was $how during the call ($role)', async ({ role, how }) => {
+  const { did, admin } = await createMember(role);
+  const taking = held(stores.second);
+  const taken = takeAway[how](taking.store, role, did);
+  await expect.poll(() => locksOf('api_keys')).toBeGreaterThan(0);
+  const issued = issueOwnedKey(
+    depsOf(stores.first),
+    admin,
+    { subject: did, roles: [role] },
+    { role, label: null },
+    'r',
+  ).then(
+    () => 'issued',
+    ({ code }) => code,
+  );
+  await withSession(stores.url, (session) => untilWaiting(session));
+  taking.letGo();
+  await taken;
+  expect(await issued).toBe('NOT_FOUND');
+  expect(await liveKeys(did, role)).toEqual([]);
+});
 
-it('a key that is revoked, and an org that a DID was taken from, resume nothing and change no setting', async () => {
+it('a revoked key and an org that lost a DID cannot resume it or change its settings', async () => {
   const { did, admin, orgId } = await createMember('rp');
   const target: PauseTarget = { scope: 'relying_party', owner: did, subject: did };
   const set = (caller: Caller, isPaused: boolean) =>
@@ -182,7 +179,7 @@ it('a key that is revoked, and an org that a DID was taken from, resume nothing 
   expect(await stores.first.pauses.find(target)).toMatchObject({ isPaused: true });
 });
 
-it('a key that is revoked, and an org that a Principal was taken from, end no key of it and switch off no Agent', async () => {
+it('a revoked key and an org that lost a Principal cannot end its keys or disable its Agents', async () => {
   const orgId = await insertOrg(stores.first);
   const world = await createWorld(stores.first, orgId);
   const { agent } = await insertGrant(world);
@@ -208,7 +205,7 @@ it('a key that is revoked, and an org that a Principal was taken from, end no ke
   expect(await stores.first.agents.find(principal, agent)).toBeNull();
 });
 
-it('a Principal that is released while an allocation of it waits has no key for it any more', async () => {
+it('the key of a released Principal allocates no Grant: UNAUTHORIZED', async () => {
   const { did, key } = await createMember('principal');
   const own = { class: 'principal', subject: did, keyId: key.keyId, key, isNewcomer: false } as never;
   await takeAway.released(stores.second);
@@ -217,7 +214,7 @@ it('a Principal that is released while an allocation of it waits has no key for 
 });
 
 it.each(['an org', 'no org'] as const)(
-  'a relying party in %s is not transferred while its first decision is being stored, nor once it is, whatever the decision counts for',
+  'a relying party in %s is not transferred while or after its first decision is stored, also one that is no production check',
   async (where) => {
     const world = await createWorld(stores.first, where === 'an org' ? await insertOrg(stores.first) : null);
     const { did, orgId } = world.relyingParty;
@@ -240,7 +237,7 @@ it.each(['an org', 'no org'] as const)(
   },
 );
 
-it('no decision is stored between the look whether a relying party has decided and its transfer, though a day should end', async () => {
+it('hasDecided locks today and tomorrow, so no decision is stored between it and the transfer', async () => {
   const world = await createWorld(stores.first);
   const [today] = await runSql<{ day: number }>(
     stores.url,
@@ -260,7 +257,7 @@ it('no decision is stored between the look whether a relying party has decided a
   expect(days).toEqual(expect.arrayContaining([0, 1].map((after) => (today?.day ?? 0) + after)));
 });
 
-it('a node that stops while it holds all days keeps no decision from being stored: its transaction ends, and the next one works', async () => {
+it('a node that stops while it holds the locks of all days blocks no decision: its transaction ends, and the next succeeds', async () => {
   const world = await createWorld(stores.first);
   const { did } = world.relyingParty;
   const stopped = stores.first.transaction(async (tx) => {
@@ -272,7 +269,7 @@ it('a node that stops while it holds all days keeps no decision from being store
   expect(await stores.first.transaction((tx) => tx.usage.hasDecided(did))).toBe(true);
 });
 
-it('the migration revokes keys without an owner, and that another org has issued, and no others; the audit log says which', async () => {
+it('migration 0045 revokes keys without an owner and keys issued by another org, no others, and records it in the audit log', async () => {
   const [{ did, key, orgId }, former, starter] = [
     await createMember('rp'),
     await insertOrg(stores.first),

@@ -15,7 +15,7 @@ const artifact = (text: string) => ({
 const brokenArtifact = { ...artifact('one'), hash: hashOf('another') };
 const isStored = async (text: string) => (await stores.second.evidence.find(hashOf(text))) !== null;
 
-it('commits what was done in it, and answers its value', async () => {
+it('a transaction commits its writes, and resolves with the value of its work', async () => {
   const value = await stores.first.transaction(async (tx) => {
     await tx.evidence.insert(artifact('a'));
     expect(await isStored('a')).toBe(false);
@@ -26,7 +26,7 @@ it('commits what was done in it, and answers its value', async () => {
   expect(await isStored('a')).toBe(true);
 });
 
-it('rolls back when its work throws, and rejects with what was thrown', async () => {
+it('a transaction rolls back if its work throws, and rejects with that error', async () => {
   const problem = new Error('mine');
   const transaction = stores.first.transaction(async (tx) => {
     await tx.evidence.insert(artifact('b'));
@@ -36,7 +36,7 @@ it('rolls back when its work throws, and rejects with what was thrown', async ()
   expect(await isStored('b')).toBe(false);
 });
 
-it('rejects as refused when its work swallowed an error: COMMIT answers ROLLBACK then', async () => {
+it('a transaction whose work swallowed an error rejects as refused', async () => {
   const transaction = stores.first.transaction(async (tx) => {
     await tx.evidence.insert(artifact('c'));
     await tx.evidence.insert(brokenArtifact).catch(() => {});
@@ -45,7 +45,7 @@ it('rejects as refused when its work swallowed an error: COMMIT answers ROLLBACK
   expect(await isStored('c')).toBe(false);
 });
 
-it('reports a taken key as conflict, inside and outside', async () => {
+it('an existing key is reported as a conflict, inside and outside a transaction', async () => {
   const { did, ...rest } = await insertPrincipal(stores.first);
   const again = { ...rest, did, keys: [], documentHash: null };
   await expect(stores.first.principals.insert(again)).rejects.toMatchObject({ kind: 'conflict' });
@@ -53,13 +53,13 @@ it('reports a taken key as conflict, inside and outside', async () => {
   await expect(transaction).rejects.toMatchObject({ kind: 'conflict' });
 });
 
-it('reports what the server refuses otherwise as refused', async () => {
+it('any other refusal by the server is reported as refused', async () => {
   const insert = stores.first.evidence.insert(brokenArtifact);
   await expect(insert).rejects.toBeInstanceOf(StoreError);
   await expect(insert).rejects.toMatchObject({ kind: 'refused' });
 });
 
-it('is unavailable, and stores nothing, when its connection ends before COMMIT is sent', async () => {
+it('a transaction whose connection ends before COMMIT is unavailable and stores nothing', async () => {
   const target = newAuditId();
   const transaction = stores.first.transaction(async (tx) => {
     await tx.evidence.insert(artifact('d'));
@@ -81,12 +81,12 @@ it('is unavailable, and stores nothing, when its connection ends before COMMIT i
   expect(await isStored('d')).toBe(false);
 });
 
-it('its repositories are of no use once it is over', async () => {
+it('the repositories of a transaction cannot be used after it', async () => {
   const evidence = await stores.first.transaction(async (tx) => tx.evidence);
   await expect(evidence.insert(artifact('f'))).rejects.toThrow('the transaction is over');
 });
 
-it('a limit given for one transaction outlasts the usual one, on both sides', async () => {
+it('deadlineMs of one transaction overrides the usual limit, in the client and on the server', async () => {
   const { did } = await insertPrincipal(stores.first);
   const impatient = createStore({ databaseUrl: stores.url, deadlines: { ...PATIENT, transactionMs: 100 } });
   const lock = (deadlineMs?: number) =>
@@ -109,7 +109,7 @@ it('a limit given for one transaction outlasts the usual one, on both sides', as
   }
 });
 
-it('what anybody may call in any number is not in the way of what takes authority away', async () => {
+it('transactions of the usual lanes do not delay one of the urgent lane', async () => {
   const { did } = await insertPrincipal(stores.first);
   await withSession(stores.url, async (holder) => {
     await holder.query('begin');
@@ -131,7 +131,7 @@ it('what anybody may call in any number is not in the way of what takes authorit
   });
 });
 
-it('is unavailable, and stores nothing ever, when its work is not done by its deadline', async () => {
+it('a transaction that misses its deadline is unavailable, and never stores anything', async () => {
   let written = 0;
   // On a slow machine the first try may write nothing.
   for (let transactionMs = 200; written === 0; transactionMs *= 2) {

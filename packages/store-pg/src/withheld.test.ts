@@ -34,7 +34,7 @@ const listAll = async (): Promise<string[][]> => {
   }
 };
 
-it('are listed page by page, each once, and no more once they are released', async () => {
+it('withheld Grants are listed page by page, each once, and no longer after their release', async () => {
   const ids = await withholdNew(5);
   const later = (await insertGrant(world)).id;
   expect(await listAll()).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
@@ -59,7 +59,7 @@ describe.each<[string, () => ReleasedGrants, () => string | null]>([
     if (released > 0) throw new Error('cut off');
   };
 
-  it('is done in steps, and cut off behind any of them the same one goes on: each Grant is in the audit log once', async () => {
+  it('is done in steps and continues after it was cut off, with each Grant in the audit log once', async () => {
     const ids = await withholdNew(7);
     const before = await listAudited(target());
     for (const left of [4, 1]) {

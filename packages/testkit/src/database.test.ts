@@ -5,7 +5,7 @@ import { createDatabase, withDatabase } from './database.ts';
 describe('withDatabase', () => {
   const database = withDatabase();
 
-  it('gives a migrated database of the file alone', async () => {
+  it('gives each test file its own migrated database', async () => {
     const other = await createDatabase(inject('databaseAdminUrl'));
     try {
       expect(other.url).not.toBe(database.url);
@@ -25,7 +25,7 @@ describe('createDatabase', () => {
   let left: Client | undefined;
   afterAll(() => left?.end().catch(() => undefined));
 
-  it('drops a database that a forgotten session still uses', async () => {
+  it('creates a database that drop() removes although a forgotten session uses it', async () => {
     const database = await createDatabase(inject('databaseAdminUrl'));
     left = new Client({ connectionString: database.url });
     left.on('error', () => undefined);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-it('is durable: what was committed is there after the server and all its processes were killed', async () => {
+it('an own cluster is durable: committed rows exist after SIGKILL and a restart', async () => {
   expect(await ask('SHOW fsync')).toEqual([{ fsync: 'on' }]);
   await ask('CREATE TABLE kept AS SELECT 1 AS one');
   const { pid, url } = cluster;
@@ -19,7 +19,7 @@ it('is durable: what was committed is there after the server and all its process
   expect(await ask('SELECT one FROM kept')).toEqual([{ one: 1 }]);
 });
 
-it('answers nobody while it is held, and everybody when it goes on', async () => {
+it('an own cluster does not answer after SIGSTOP, and answers after SIGCONT', async () => {
   cluster.signal('SIGSTOP');
   await expect(ask('SELECT 1 AS one')).rejects.toThrow(/timeout/);
   cluster.signal('SIGCONT');

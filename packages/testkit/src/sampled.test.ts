@@ -8,7 +8,7 @@ const load = async (depth: string) => {
   return import('./sampled.ts');
 };
 
-it('a sample has the first, the last and others between; a deep run has all', async () => {
+it('a quick sample has the first, the last and other elements, and a deep run has all', async () => {
   const all = Array.from({ length: 1_000 }, (_, i) => i);
   const quick = await load('');
   expect(quick.sampled({ quick: 1, deep: 2 })).toBe(1);

@@ -150,19 +150,19 @@ const plain = (rows: readonly Row[] | undefined) =>
 const question = (number: number): readonly Row[] => answers[number] ?? [];
 const dayOf = ({ at }: Receipt) => new Date(at).toISOString().slice(0, 10);
 
-it('there are ten, and the setup', () => {
+it('docs/auditing.md has ten queries and the setup', () => {
   expect(blocks).toHaveLength(11);
   expect(page.match(/^## \d+\. /gm)).toHaveLength(10);
 });
 
-it('1: every day is there with as many Receipts as were published: no manifest is taken of another day or of a retracted checkpoint, that is replaced, or under a name that is not its hash', () => {
+it('query 1: every day has all published Receipts, and no manifest of another day or of a retracted checkpoint is used', () => {
   const counts = DUE.map((day) => [day, world.filter((one) => dayOf(one) === day).length]);
   expect(
     question(1).map(({ day, tree_size: size, receipts }) => [day, Number(size), Number(receipts)]),
   ).toEqual(counts.map(([day, count]) => [day, count, count]));
 });
 
-it('2: decisions by day, relying party, key and reason are those of usage, to the last number', async () => {
+it('query 2: decisions by day, relying party, key and reason equal those of usage', async () => {
   expect(hot.usage?.length).toBeGreaterThan(20);
   expect(plain(question(2))).toEqual(plain(hot.usage));
   for (const did of RPS) {
@@ -184,7 +184,7 @@ it('2: decisions by day, relying party, key and reason are those of usage, to th
   }
 });
 
-it('3, 5, 6, 7: reasons, Grants, amounts and the largest are those of the Receipts', () => {
+it('queries 3, 5, 6, 7: reasons, Grants, amounts and the largest amounts equal those of the Receipts', () => {
   const denied = new Map<string, number>();
   for (const { reason } of world) if (reason !== null) denied.set(reason, (denied.get(reason) ?? 0) + 1);
   expect(
@@ -212,20 +212,20 @@ it('3, 5, 6, 7: reasons, Grants, amounts and the largest are those of the Receip
   );
 });
 
-it('4: every Receipt is the text that was signed, to the byte', () => {
+it('query 4: every Receipt is the signed text, to the byte', () => {
   const signed = world
     .map(({ id, jws }) => ({ receipt_id: id, jws }))
     .sort((a, b) => (a.receipt_id < b.receipt_id ? -1 : 1));
   expect(question(4)).toEqual(signed);
 });
 
-it('8, 9: losses and what was drawn on budgets are those of the database', () => {
+it('queries 8, 9: losses and consumption equal those of the database', () => {
   expect(hot.lost?.length).toBeGreaterThan(1);
   expect(plain(question(8))).toEqual(plain(hot.lost));
   expect(hot.drawn?.length).toBeGreaterThan(1);
   expect(plain(question(9))).toEqual(plain(hot.drawn));
 });
 
-it('10: no Receipt is listed as another', () => {
+it('query 10: no Receipt is listed with other columns than it has', () => {
   expect(question(10)).toEqual([]);
 });

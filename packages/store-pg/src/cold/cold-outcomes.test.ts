@@ -66,7 +66,7 @@ const asOf = ({ rp, principal, reason, at }: Receipt) => {
   return [{ rp, principal, decision: reason === null ? 'ALLOW' : 'DENY', at, isUnverified }];
 };
 
-it('a report reads no object while its transaction is open', async () => {
+it('reportOutcome reads no object while its transaction is open', async () => {
   let isOpen = false;
   let reads = 0;
   const store = open({
@@ -106,7 +106,7 @@ it('a report reads no object while its transaction is open', async () => {
   }
 });
 
-it('a day that leaves or comes back between the look-up and the transaction makes no difference', async () => {
+it('an outcome is stored the same if its day is detached or brought back between the look-up and the transaction', async () => {
   const store = open(objects);
   const report = (receiptId: string, ordinal: number): NewOutcome => ({
     ...newOutcome(receiptId as ReceiptId, ordinal),
@@ -132,14 +132,14 @@ it('a day that leaves or comes back between the look-up and the transaction make
   }
 });
 
-it('what was found of a Receipt is no substitute for one that a hot day should have and has not', async () => {
+it('an outcome of a Receipt that is missing from a hot day is not stored, although another Receipt was looked up', async () => {
   const found = await stores.first.receipts.findReported(world.at(-1)?.id as ReceiptId);
   expect(found).not.toBeNull();
   const absent = `drc_${encodeUlid(Date.now() - 1_000, randomBytes(10))}` as ReceiptId;
   expect(await stores.first.outcomes.insert(newOutcome(absent, 60), found)).toBeNull();
 });
 
-it('a report of a denial by a version that does not say of which kind is stored while that can be looked up, and otherwise refused', async () => {
+it('without issuer_unverified, an outcome of a denial is stored on a hot day and refused on a cold one, for repetition', async () => {
   const insertOf = ({ id, rp, principal, at, reason }: Receipt, ordinal: number) => {
     const attestationId = `oat_${encodeUlid(Date.now(), randomBytes(10))}`;
     return runSql(

@@ -169,7 +169,7 @@ const ask = async (
   return answers.map((answer) => JSON.stringify(answer));
 };
 
-it('lists with any filter and cursor, exports, counts, Receipts, proofs and leaves: hot, and with any days cold', async () => {
+it('lists, exports, counts, Receipts, proofs and leaves are the same hot and with any days cold, for any filter and cursor', async () => {
   const [lists = [], counts = []] = [
     fc.sample(fc.tuple(listFilter, fc.constantFrom(1, 3, 20, 201)), {
       numRuns: sampled({ quick: 10, deep: 600 }),
@@ -223,7 +223,7 @@ const whileMoving = async <T>(
   }
 };
 
-it('days that leave or come back between any two statements of a list, an export or a count: nothing is missing or twice', async () => {
+it('lists, exports and counts miss and repeat nothing when days are detached or brought back between two statements', async () => {
   const cold = new ColdReader(coldPlaceOf(objects));
   const all = { relyingParties: null };
   const range = { ...all, sinceMs: START_MS + DAY_MS / 2, untilMs: START_MS + 2.5 * DAY_MS };
@@ -248,7 +248,7 @@ it('days that leave or come back between any two statements of a list, an export
   }
 }, 120_000);
 
-it('an export reads each row group of a cold day once, with no session of the database in hand', async () => {
+it('an export reads each row group of a cold day once, and holds no database session while it reads objects', async () => {
   await makeCold(DUE);
   const read: string[] = [];
   let isHeld = false;
@@ -333,7 +333,7 @@ const manifestOf = async (day: string | undefined) => {
   return row;
 };
 
-it('who asks for an object that the public asked for first waits in no line of the public', async () => {
+it('a tenant that asks for an object which public callers asked for first does not wait in the queue of the public', async () => {
   await makeCold(DUE);
   const { place, cold, close, open } = createGated();
   const { hash } = await manifestOf(DAYS[0]);
@@ -406,7 +406,7 @@ describe('the manifest of a cold day', () => {
   };
   beforeAll(() => makeCold(DUE));
 
-  it('is read and believed once for a hundred who ask at once', async () => {
+  it('is read and verified once for a hundred concurrent callers', async () => {
     const counts = await countOpening(undefined, async (find) => {
       await Promise.all(Array.from({ length: 100 }, () => find(0)));
       await find(0);
@@ -414,7 +414,7 @@ describe('the manifest of a cold day', () => {
     expect(counts).toEqual({ read: 1, verified: 1 });
   });
 
-  it('that could not be read is read anew, by those who waited for it too', async () => {
+  it('is read again after a failed read, also for the callers that waited for that read', async () => {
     const counts = await countOpening(undefined, async (find, failNext) => {
       failNext();
       const asked = await Promise.allSettled([find(0), find(0), find(0)]);
@@ -426,14 +426,14 @@ describe('the manifest of a cold day', () => {
     expect(counts).toEqual({ read: 4, verified: 2 });
   });
 
-  it('that was forgotten is read again, and its signature not checked again', async () => {
+  it('is read again after it was evicted, without a second verification of its signature', async () => {
     const counts = await countOpening(1, async (find) => {
       for (const day of [0, 2, 0, 2, 0]) await find(day);
     });
     expect(counts).toEqual({ read: 5, verified: 2 });
   });
 
-  it('that was forgotten is believed only as it was signed, of the day that it was signed for', async () => {
+  it('is accepted after eviction only unchanged, and only for the day and checkpoint that it was signed for', async () => {
     const days = new OpenDays(coldPlaceOf(objects), 1);
     const { hash, manifest } = await manifestOf(DAYS[0]);
     const checkpointHash = parseColdDay(manifest).checkpoint_hash;
@@ -466,7 +466,7 @@ describe('the manifest of a cold day', () => {
     expect(await isOpened(recorded)).toBe(true);
   });
 
-  it('is believed in the turn of whoever asks, behind the row groups that are fetched already', async () => {
+  it("is verified in its caller's turn, after the row groups that are being fetched already", async () => {
     let verified = 0;
     const { place, close, open, untilHeld } = createGated();
     const readManifest = (text: string) => {
@@ -495,7 +495,7 @@ describe('the manifest of a cold day', () => {
   });
 });
 
-it('a page whose time is over at once ends where it is: the pages together are the list, whatever is asked for and however days are cold, and no cursor is the id of a Receipt that is not on its page', async () => {
+it('pages that end early for lack of time together equal the whole list, and no cursor is the id of an unlisted Receipt', async () => {
   await makeCold(DUE);
   const hurried = createStore({
     databaseUrl: stores.url,
@@ -566,7 +566,7 @@ describe('with cold days', () => {
     return found;
   };
 
-  it('an outcome is reported on a cold Receipt, and is as one on a hot Receipt', async () => {
+  it('an outcome on a cold Receipt is stored and emitted as on a hot Receipt', async () => {
     const { id, at, rp, principal, grant } = allowed();
     await tamper(stores.url, `insert into event_wants values ('outcome.reported', $1, 'sub', 0)`, [
       `rp ${rp}`,
@@ -596,7 +596,7 @@ describe('with cold days', () => {
     expect(await reading.transaction((tx) => tx.outcomes.insert(none, null))).toBeNull();
   });
 
-  it('who has verified a Grant since it was allocated is known as before, and heard of what becomes of it', async () => {
+  it('svc_has_verified answers the same for a Grant from cold days as from hot Receipts', async () => {
     for (const [i, id] of GRANTS.entries())
       await tamper(
         stores.url,
@@ -623,7 +623,7 @@ describe('with cold days', () => {
     expect(new Set(hot.map((one) => JSON.stringify(one))).size).toBe(2);
   });
 
-  it('a cap that begins within a cold day counts what lies behind that moment, there too', async () => {
+  it('a cap that begins within a cold day counts the production checks after that moment, also those in the cold day', async () => {
     const org = 'org_cold' as OrgId;
     await reading.orgs.insert({ orgId: org, slug: 'cold', name: 'Cold' });
     for (const did of RPS.slice(0, 2))
@@ -651,7 +651,7 @@ describe('with cold days', () => {
     expect((await reading.entitlements.find(org))?.checksSinceCap).toBe(right);
   });
 
-  it('a push that begins no cap, or of an org that has no production check in that day, asks no object', async () => {
+  it('an entitlement push reads no object if it begins no cap, or if the org has no production check in that cold day', async () => {
     const away = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(unreachable), deadlines: PATIENT });
     const cap = { productionUntilMs: null, checkCap: 1_000, reason: 'paid' as const };
     const capSinceMs = START_MS + DAY_MS / 2 + 2;
@@ -683,7 +683,7 @@ describe('with cold days', () => {
     }
   });
 
-  it('a push whose cap another push has ended meanwhile is counted after all', async () => {
+  it('an entitlement push whose cap was ended by a concurrent push is counted after all, in a second attempt', async () => {
     const org = 'org_cold' as OrgId;
     const stored = await reading.entitlements.find(org);
     if (stored === null || stored.checksSinceCap === null) throw new Error('the org has no cap');
@@ -709,7 +709,7 @@ describe('with cold days', () => {
     expect((await reading.entitlements.find(org))?.checksSinceCap).toBe(right);
   });
 
-  it('whether a relying party has decided is known without its objects, in the transaction that hands it over', async () => {
+  it('hasDecided answers from the database alone, within a transaction', async () => {
     const unknown = createStore({ databaseUrl: stores.url, deadlines: PATIENT });
     try {
       // Removes the hot receipts, so that only what is kept of cold days can answer.
@@ -725,7 +725,7 @@ describe('with cold days', () => {
     }
   });
 
-  it('a push that waits for objects keeps nobody from its connections, and a day that moves meanwhile is counted where it is then', async () => {
+  it('an entitlement push that waits for objects holds no connection, and counts a day that moves meanwhile where it is then', async () => {
     const org = 'org_slow' as OrgId;
     await reading.orgs.insert({ orgId: org, slug: 'slow', name: 'Slow' });
     await runSql(
@@ -769,7 +769,7 @@ describe('with cold days', () => {
     }
   });
 
-  it('a question has one time for all the days that it reads, and the next one has its own', async () => {
+  it('one question has one time limit for all days that it reads, and the next question has a new one', async () => {
     const signals: unknown[] = [];
     const listening: ObjectStore = {
       ...objects,
@@ -794,7 +794,7 @@ describe('with cold days', () => {
     }
   });
 
-  it('objects that are missing or altered are told of with their day, and a store that is away says nothing of any day', async () => {
+  it('missing and altered objects are reported with their day, and an unavailable object store reports no day', async () => {
     await makeCold(DUE);
     const cold = allowed();
     const manifests = await stores.first.coldDays.listLatestManifests(100);
@@ -823,7 +823,7 @@ describe('with cold days', () => {
     }
   });
 
-  it('where the store of cold days is away or not known, cold days are unavailable, never absent, and hot ones as before', async () => {
+  it('with the object store down or not configured, cold days are unavailable instead of absent, and hot days are readable', async () => {
     const gone = async () => {
       throw new ObjectStoreError('unavailable', 'no such store');
     };
@@ -871,7 +871,7 @@ describe('with every day cold', () => {
   };
   beforeAll(() => makeCold(DUE));
 
-  it('who has decided nothing in a day has none of it read, whatever part of it is counted', async () => {
+  it('counts of a party that decided nothing in a day read no object of that day', async () => {
     const amid = { sinceMs: START_MS + 1, untilMs: START_MS + DUE.length * DAY_MS - 1 };
     const ofNobody = [
       { ...amid, relyingParties: [] },
@@ -891,7 +891,7 @@ describe('with every day cold', () => {
     ).toBeGreaterThan(0);
   });
 
-  it('whether a relying party has verified a Grant of a Principal is known of all days without an object of theirs', async () => {
+  it('hasVerified answers for all days without reading an object', async () => {
     const isTrue = (of: readonly string[], by: string, id: string, from: readonly Receipt[]) =>
       from.some(({ rp, principal, grant }) => of.includes(rp ?? '') && principal === by && grant === id);
     const asked = [
@@ -919,7 +919,7 @@ describe('with every day cold', () => {
     expect(coldAlone).toBeGreaterThan(0);
   });
 
-  it('the leaves of a day are listed from its ids, each row group of which is read once', async () => {
+  it('listing the leaves of a day reads each row group and the tail of each object once', async () => {
     const day = dayOf(world[0]?.at ?? 0);
     const reads = await countReads(async (store) => {
       const leaves: string[] = [];
@@ -938,11 +938,11 @@ describe('with every day cold', () => {
   });
 
   it.each([
-    ['a run', 8, 0],
-    ['two of them a run', 16, 0],
+    ['runs of one row group', 8, 0],
+    ['runs of two row groups', 16, 0],
     // One group is read twice: the first run has exactly the length asked for, so it ends within a group.
-    ['not as many as a run has', 20, 1],
-  ])('where a day has many runs, each row group is read once: %s', async (_, limit, again) => {
+    ['runs that end within a row group, with one more read', 20, 1],
+  ])('listing the ids of a day in several runs reads each row group once: %s', async (_, limit, again) => {
     const day = DAYS[2] as string;
     const inDay = ({ at }: Receipt) => new Date(at).toISOString().startsWith(day);
     const ids = world
@@ -975,7 +975,7 @@ describe('with every day cold', () => {
     expect(readsOfLeaves).toBe(once);
   });
 
-  it('ids from one that begins a row group are read of that group alone', async () => {
+  it('listing ids from the first id of a row group reads only that group', async () => {
     const day = DAYS[2] as string;
     const [, second] = parseColdDay((await manifestOf(day)).manifest).tables.receipts[0]?.groups ?? [];
     const at = second?.first as ReceiptId;

@@ -71,7 +71,7 @@ const COLUMNS: readonly (readonly CountedColumn[])[] = [
   ['principal', 'reason'],
 ];
 
-it('there is one count for each combination of what is asked by, whatever else the decisions differ in', async () => {
+it('a count has one row per combination of the requested columns, whatever else the decisions differ in', async () => {
   const big = { relyingParties: RPS.slice(0, 1), principal: PRINCIPALS[0] };
   for (const columns of COLUMNS) {
     const rows = await count({ filter: ALL, columns, ranges: RANGES });
@@ -84,7 +84,7 @@ it('there is one count for each combination of what is asked by, whatever else t
   }
 });
 
-it('more counts than the bound are refused, and it is said what to ask for instead', async () => {
+it('a count with more groups than the bound is refused, and the error says what to ask for instead', async () => {
   for (const columns of COLUMNS) {
     const groups = expected(columns, () => true).length;
     const counting = { filter: ALL, columns, ranges: RANGES };

@@ -81,7 +81,7 @@ const list = () => reading.decisions.list({ relyingParties: null }, 500);
 
 it.each([
   [
-    'that nobody has signed',
+    'without a valid signature',
     (manifest: string) => {
       const [header, payload = '', signature] = manifest.split('.');
       const day = JSON.parse(Buffer.from(payload, 'base64url').toString());
@@ -89,9 +89,9 @@ it.each([
       return `${header}.${Buffer.from(JSON.stringify(empty)).toString('base64url')}.${signature}`;
     },
   ],
-  ['that is none', () => 'made up'],
+  ['that is not a JWS', () => 'made up'],
 ])(
-  'a manifest %s: the day is unavailable and never said to be empty, it is not removed, and comes back whole',
+  'a recorded manifest %s makes its day unavailable, not empty; the day is not dropped, and can be unpacked',
   async (_, change) => {
     await packDays(packing(), never);
     const before = await list();
@@ -113,7 +113,7 @@ it.each([
   },
 );
 
-it('a manifest of another day, although the service has signed it and it was read as that day’s: the day is unavailable', async () => {
+it('a signed manifest of another day, recorded for this day, makes the day unavailable', async () => {
   await packDays(packing(), never);
   await list();
   const [other] = await runSql<{ manifest: string }>(
@@ -126,7 +126,7 @@ it('a manifest of another day, although the service has signed it and it was rea
   await expect(reading.receipts.find(old.id as ReceiptId)).rejects.toMatchObject(NOT_BELIEVED);
 });
 
-it('a packed day whose Receipts are as they were published and listed as something else is not removed: columns are compared with what is kept', async () => {
+it('a packed day whose columns differ from the detached rows is not dropped, although its Receipts are as published', async () => {
   const { readDayRows } = packing();
   const lying: PackDaysDeps['readDayRows'] = (of, work, from) =>
     readDayRows(
@@ -149,7 +149,7 @@ it('a packed day whose Receipts are as they were published and listed as somethi
   expect(await kept()).toEqual(whole);
 });
 
-it('a day without a fault is removed', async () => {
+it('a day without a fault is dropped, and its Receipts stay readable', async () => {
   await packDays(packing(), never);
   expect(await drop()).toEqual({ dropped: 1, locked: null, notProven: [] });
   expect((await reading.receipts.find(old.id as ReceiptId))?.jws).toBe(old.jws);

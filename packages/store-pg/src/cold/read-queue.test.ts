@@ -47,7 +47,7 @@ const createThread = () => {
 const queueOf = (getRange: ObjectStore['getRange'], read = readAtOnce): ReadQueue =>
   readQueue({ getRange }, read, createThread().pace);
 
-it('what takes the thread is done once for all who want it, one after another, and the thread is left alone for as long after each', async () => {
+it('inTurn runs work once for all its callers, one piece after another, with a pause as long as each piece', async () => {
   const { log, pace, take } = createThread();
   const queue = readQueue({ getRange: async () => NONE }, readAtOnce, pace);
   const work = (what: string, ms: number) => () => {
@@ -68,7 +68,7 @@ it('what takes the thread is done once for all who want it, one after another, a
   expect(log.at(-1)).toBe('a takes 3');
 });
 
-it('what was found elsewhere is taken over one by one, and the thread is left alone for as long after each; two are decoded meanwhile at most', async () => {
+it('results decoded elsewhere are opened one by one, each followed by an equal pause, with at most two decoding at once', async () => {
   const { log, pace, take } = createThread();
   let [decoding, most] = [0, 0];
   const read: ReadElsewhere = async ({ name }) => {
@@ -90,7 +90,7 @@ it('what was found elsewhere is taken over one by one, and the thread is left al
     if (line.includes('takes')) expect(log[i + 1]).toBe('left alone for 7');
 });
 
-it('a Receipt that is looked up by its id is decoded here, one after another, and the thread is left alone for as long after each', async () => {
+it('a Receipt looked up by its id is decoded in this thread, one at a time, each followed by an equal pause', async () => {
   const { log, pace, take } = createThread();
   const readHere: ReadGroup = async ({ name }) => {
     take(name, 4);
@@ -106,7 +106,7 @@ it('a Receipt that is looked up by its id is decoded here, one after another, an
   await expect(several).rejects.toThrow('handed over');
 });
 
-it('whoever gives up while his is decoded is told at once, and it keeps its place until it is done', async () => {
+it('a caller that gives up during decoding is rejected at once, and its read keeps its place until it is done', async () => {
   let finish = () => {};
   const done = new Promise<void>((resolve) => {
     finish = resolve;
@@ -132,7 +132,7 @@ it('whoever gives up while his is decoded is told at once, and it keeps its plac
   expect(asked).toBe(3);
 });
 
-it('one that fails, or for which nobody waits any more, keeps nobody from the queue, and is decoded by nobody', async () => {
+it('a read that fails or has no caller left does not block the queue, and is not decoded', async () => {
   const decoded: string[] = [];
   const leaving = new AbortController();
   const getRange: ObjectStore['getRange'] = async (name) => {
@@ -152,7 +152,7 @@ it('one that fails, or for which nobody waits any more, keeps nobody from the qu
   expect(decoded).toEqual(['x']);
 });
 
-it('eight are fetched and not decoded at most, and who comes behind a thousand that wait is refused', async () => {
+it('at most eight fetched groups wait for decoding, and a read behind a thousand waiting ones is refused', async () => {
   let fetched = 0;
   let open = () => {};
   const free = new Promise<void>((resolve) => {
@@ -171,7 +171,7 @@ it('eight are fetched and not decoded at most, and who comes behind a thousand t
   expect(fetched).toBe(1_008);
 });
 
-it('of a tenant beside five hundred reads of the public the first comes after those that are fetched already', async () => {
+it('the first read of a tenant comes before 500 waiting public reads, after those that are already fetched', async () => {
   const order: string[] = [];
   const queue = queueOf(async () => NONE);
   const read = (tenant: Tenant) =>
@@ -187,7 +187,7 @@ it('of a tenant beside five hundred reads of the public the first comes after th
   expect(order.indexOf('tenants')).toBeLessThanOrEqual(9);
 });
 
-describe('the tail of an object that many ask for at once', () => {
+describe('the tail of an object with many concurrent callers', () => {
   const publicly = (i: number): Tenant => ({ crowd: 'public', org: `10.0.${i}.1`, subject: '' });
   const SHOP: Tenant = { crowd: 'tenants', org: 'shop', subject: 'did:web:shop.example' };
   /** No read is answered before `open`. */
@@ -208,7 +208,7 @@ describe('the tail of an object that many ask for at once', () => {
     return { fetched, queue, reads, open: () => open() };
   };
 
-  it('is fetched once for all of them, in the first turn that comes to any of them', async () => {
+  it('is fetched once for all of them, in the first turn of any of them', async () => {
     const { fetched, queue, reads, open } = createClosed();
     const flood = reads('x', 0, 200);
     const first = onAccountOf(publicly(200), () => queue.readTail('tail', RANGE));
@@ -221,7 +221,7 @@ describe('the tail of an object that many ask for at once', () => {
     expect(fetched.filter((name) => name === 'tail')).toHaveLength(2);
   });
 
-  it('is refused to those for whom there is no place in line, and to nobody else', async () => {
+  it('is refused to callers without a place in the queue, and to no others', async () => {
     const { queue, reads, open } = createClosed();
     const flood = reads('x', 0, 508);
     const refused = onAccountOf(publicly(600), () => queue.readTail('tail', RANGE));
@@ -233,9 +233,9 @@ describe('the tail of an object that many ask for at once', () => {
   });
 
   it.each([
-    ['is in line', 8],
-    ['is fetched', 0],
-  ])('comes to the others where one of them gives up while it %s', async (_, others) => {
+    ['waits in the queue', 8],
+    ['is being fetched', 0],
+  ])('is answered to the other callers if one gives up while it %s', async (_, others) => {
     const { fetched, queue, reads, open } = createClosed();
     const flood = reads('x', 0, others);
     const leaving = new AbortController();
@@ -249,7 +249,7 @@ describe('the tail of an object that many ask for at once', () => {
     await Promise.all(flood);
   });
 
-  it('is fetched anew after it has failed', async () => {
+  it('is fetched again after a failure', async () => {
     let reads = 0;
     const { queue, open } = createClosed(() => (reads++ === 0 ? refuse() : Promise.resolve(NONE)));
     open();

@@ -51,7 +51,7 @@ const replaceManifest = (day: string) =>
     [day],
   );
 
-it('is opened again with its Receipts to the byte, packed or broken; one that was over stays cold, and what is packed append-only', async () => {
+it('svc_reopen_days restores packed and broken days to the byte; a finished day stays cold, and packed days stay append-only', async () => {
   const [broken = ''] = DAYS.slice(DUE.length);
   await runSql(stores.url, `insert into cold_days (day, state, problem) values ($1, 'broken', 'its tree')`, [
     broken,
@@ -66,7 +66,7 @@ it('is opened again with its Receipts to the byte, packed or broken; one that wa
     await expect(runSql(stores.url, `delete from ${table}`)).rejects.toThrow(/append-only/);
 });
 
-it('that has been removed from the database is named with what brings it back: nothing is changed until it is', async () => {
+it('svc_reopen_days changes nothing if a day was dropped, and names the svc-admin command that brings it back', async () => {
   await tamper(stores.url, `update cold_days set detached_at = now() - interval '2 days' where day = $1`, [
     last,
   ]);

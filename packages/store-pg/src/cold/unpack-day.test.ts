@@ -89,7 +89,7 @@ const failing = (name: string, error: Error): ObjectStore => ({
   },
 });
 
-it('a packer that began before a day was brought back does not pack it again: only whoever names the day does', async () => {
+it('a packer that began before a day was brought back does not pack it again; packNamedDay does', async () => {
   await bringBack(stores.url);
   const slow = packing();
   const work = dayWork(slow);
@@ -113,8 +113,8 @@ it('a packer that began before a day was brought back does not pack it again: on
   expect(await rowOf(day)).toMatchObject({ state: 'recorded' });
 });
 
-describe('a packed day comes back', () => {
-  it('from what was kept, and from its objects once that is removed, to the byte; a round of the worker leaves it', async () => {
+describe('unpacking a packed day', () => {
+  it('restores it to the byte from the detached table or, once that is dropped, from objects; the next round leaves it', async () => {
     await drop([day]);
     // An empty partition was created for the day meanwhile.
     await runSql(stores.url, 'select svc_ensure_receipt_partitions($1, $1)', [day]);
@@ -128,7 +128,7 @@ describe('a packed day comes back', () => {
       await expect(runSql(stores.url, change), change).rejects.toMatchObject({ code: '42501' });
   });
 
-  it('from nothing else where what is kept is asked for: without it, or where it is not what was published, it stays cold', async () => {
+  it('from "kept" alone is refused if the detached table is missing or not as published, and the day stays cold', async () => {
     const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
     const unpackKept = (of: string) => unpackDay({ databaseUrl: stores.url, day: of, open, from: 'kept' });
     await drop([day]);
@@ -150,7 +150,7 @@ describe('a packed day comes back', () => {
     expect(await ledger()).toEqual(hot);
   });
 
-  it('from its objects where that is asked for, whatever is kept beside the ledger', async () => {
+  it('from "objects" ignores the detached table', async () => {
     const table = `detached_${tableOf(busy)}`;
     await tamper(stores.url, `update ${table} set resource = 'other'`);
     const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
@@ -159,7 +159,7 @@ describe('a packed day comes back', () => {
     expect(await ledger()).toEqual(hot);
   });
 
-  describe('where somebody has made an empty partition for it since', () => {
+  describe('with an empty partition of the day in place', () => {
     const isMade = async (table: string) =>
       (await runSql<{ is: boolean }>(stores.url, 'select to_regclass($1) is not null as is', [table]))[0]?.is;
     const unpackWith = (change: Partial<UnpackDay>) =>
@@ -177,7 +177,7 @@ describe('a packed day comes back', () => {
       if ((await rowOf(busy))?.state === 'cold') await unpack(busy);
     });
 
-    it('decisions go on while its Receipts are written', async () => {
+    it('does not block reads of the ledger while Receipts are written', async () => {
       let read = 0;
       const open = (manifest: string) => ({
         async *receipts() {
@@ -195,7 +195,7 @@ describe('a packed day comes back', () => {
       expect(read).toBeGreaterThan(0);
     });
 
-    it('it waits shortly for those who hold locks of the ledger, and tries again', async () => {
+    it('waits briefly for sessions that hold locks of the ledger, and tries again', async () => {
       await withSession(stores.url, async (holder) => {
         await holder.query('begin; lock table receipts in row exclusive mode');
         const pauses: number[] = [];
@@ -207,7 +207,7 @@ describe('a packed day comes back', () => {
       });
     });
 
-    it('it stays cold, and who held them is said, where they are never had', async () => {
+    it('is refused and names the lock holders if it never gets the locks, and the day stays cold', async () => {
       await withSession(stores.url, async (holder) => {
         await holder.query(
           `set application_name = 'a long report'; begin; lock table receipts in row exclusive mode`,
@@ -222,7 +222,7 @@ describe('a packed day comes back', () => {
       expect(await isMade(tableOf(busy))).toBe(true);
     });
 
-    it('what came into it meanwhile is not removed', async () => {
+    it('does not remove a partition that received Receipts meanwhile', async () => {
       await withSession(stores.url, async (writer) => {
         await writer.query('begin');
         const { receipt_id: id } = hot.find((one) => dayOfId(one.receipt_id) === busy) ?? {};
@@ -239,7 +239,7 @@ describe('a packed day comes back', () => {
     });
   });
 
-  it('and is packed again when somebody says so, under a manifest that names the former one', async () => {
+  it('lets it be packed again by name, under a manifest that names the former one', async () => {
     const before = await rowOf(busy);
     expect(await unpack(busy)).toBe('kept');
     expect(await packNamedDay(packing(), busy, never)).toBe('packed');
@@ -252,7 +252,7 @@ describe('a packed day comes back', () => {
     expect((await rowOf(busy))?.state).toBe('cold');
   });
 
-  it('from its objects where what was kept is not what was published', async () => {
+  it('uses the objects if the detached table is not as published', async () => {
     const kept = `detached_${tableOf(busy)}`;
     await tamper(
       stores.url,
@@ -263,7 +263,7 @@ describe('a packed day comes back', () => {
     expect(await ledger()).toEqual(hot);
   });
 
-  it('not at all where its objects are not what was published either: it stays cold', async () => {
+  it('is refused if the objects are not as published either, and the day stays cold', async () => {
     await drop([busy]);
     const lying = unpackDay({
       databaseUrl: stores.url,
@@ -283,7 +283,7 @@ describe('a packed day comes back', () => {
     expect(await unpack(busy)).toBe('objects');
   });
 
-  it('or not, where its session, which is known by its name, is killed in the middle: then it is cold as before, and comes back the next time', async () => {
+  it('leaves it cold if its session is killed midway, and succeeds the next time', async () => {
     await drop([busy]);
     const reader = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
     const killed = unpackDay({
@@ -312,7 +312,7 @@ describe('a packed day comes back', () => {
   });
 });
 
-describe('a day that is packed', () => {
+describe('a packed day', () => {
   /** Makes these days due, the first one before the others. */
   const due = (days: readonly string[]) =>
     tamper(
@@ -324,10 +324,10 @@ describe('a day that is packed', () => {
 
   const states: [what: string, become: () => Promise<void>][] = [
     ['is kept beside the ledger', async () => {}],
-    ['was removed', () => drop([busy])],
+    ['was dropped', () => drop([busy])],
   ];
   it.each(sampleOf(states, 1))(
-    'that was not proven is read again an hour later, where it %s',
+    'that could not be proven is read again an hour later, when it %s',
     async (_, become) => {
       await become();
       const gone = failing(busy, new ObjectStoreError('missing', 'nothing is stored under that name'));
@@ -340,7 +340,7 @@ describe('a day that is packed', () => {
     },
   );
 
-  it('that a reader found damaged is named at once and proven next, whatever else is kept of it; others are not', async () => {
+  it('that a reader found damaged is named at once and proven next', async () => {
     const { coldDays } = stores.first;
     const hash = (await coldDays.findManifest(busy))?.manifestHash as Sha256;
     const other = `sha256:${'0'.repeat(64)}` as Sha256;
@@ -354,14 +354,14 @@ describe('a day that is packed', () => {
     expect(await coldDays.listBroken()).toEqual([]);
   });
 
-  it('and is kept beside the ledger is proven once a month too: a worker that may not remove it proves it no other time', async () => {
+  it('that is kept beside the ledger is also proven once a month', async () => {
     await due([busy]);
     expect(await stores.first.coldDays.listToProve(30, 8, Date.now())).toEqual([busy]);
     expect(await packDays(packing(), never)).toMatchObject({ proven: 1 });
     expect(await stores.first.coldDays.listToProve(30, 8, Date.now())).toEqual([]);
   });
 
-  it('that differs from what is kept is not said to be well for its objects alone', async () => {
+  it('that differs from its detached table is not recorded as proven by its objects alone', async () => {
     const table = `detached_${tableOf(busy)}`;
     await tamper(
       stores.url,
@@ -380,7 +380,7 @@ describe('a day that is packed', () => {
   });
 
   it.runIf(isDeep)(
-    'that was not proven takes no place of those whose month is over, nor they of it',
+    'that was not proven takes no place of days due for their monthly proof, and they take none of its',
     async () => {
       await drop(DUE);
       await due(DUE);
@@ -403,7 +403,7 @@ describe('a day that is packed', () => {
     },
   );
 
-  it('is proven once a month and not in between; what is not as it was packed is named until it is', async () => {
+  it('is proven once a month and not in between; a day with damaged objects is named until a proof succeeds', async () => {
     await drop(DUE.slice(0, 2));
     expect(await packDays(packing(), never)).toMatchObject({ proven: 0 });
     await due(DUE);

@@ -169,7 +169,7 @@ const filters: fc.Arbitrary<DecisionListFilter> = fc
 /** Before the busy day, in the middle of it, in the middle of a later one, and after all days. */
 const UNTIL = [BUSY_DAY, BUSY_DAY + 0.5, DAYS - 9.3, DAYS + 1];
 
-it('any filter, from any place, whatever is counted: the newest first, complete, nothing else', async () => {
+it('a search with any filter and cursor finds exactly its matches, newest first, whatever part of the ledger is counted', async () => {
   for (const days of UNTIL) {
     await countUntil(FIRST_MS + days * DAY_MS);
     const law = fc.asyncProperty(filters, fc.constantFrom(1, 2, 7, 50, 201, 5_001), async (filter, limit) => {
@@ -182,7 +182,7 @@ it('any filter, from any place, whatever is counted: the newest first, complete,
   }
 }, 60_000);
 
-it('no statement locks the partitions of more than a month, whatever is looked for', async () => {
+it('no statement of a search or an export locks more than a month of partitions', async () => {
   const common = { relyingParties: null };
   const searches: DecisionListFilter[] = [
     common,
@@ -209,7 +209,7 @@ it('no statement locks the partitions of more than a month, whatever is looked f
   expect(exported).toBeLessThanOrEqual(31);
 });
 
-it('what is stored and is no Receipt is in no export: it is said which one that is', async () => {
+it('an export that meets a stored text that is not a Receipt fails, and its error names the id', async () => {
   const none = [
     ['=HYPERLINK("x")', 'jws'],
     ['-a.b.c', 'jws'],

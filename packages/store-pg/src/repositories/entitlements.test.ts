@@ -27,8 +27,8 @@ const verify = async (world: World, count: number) => {
   expect(new Set(await stores.first.verify.commitDecisions(batch))).toEqual(new Set(['STORED']));
 };
 
-describe('a push', () => {
-  it('is read back as it was', async () => {
+describe('an entitlement push', () => {
+  it('is read back as it was written', async () => {
     const pushed = capped(12, { productionUntilMs: Date.now() + 5, reason: 'trial' });
     expect(await put(pushed)).toBe(true);
     const { updatedAtMs, ...rest } = await stored();
@@ -36,7 +36,7 @@ describe('a push', () => {
     expect(Math.abs(updatedAtMs - Date.now())).toBeLessThan(60_000);
   });
 
-  it('older than what is stored changes nothing', async () => {
+  it('with an older as_of than the stored one changes nothing', async () => {
     const asOfMs = Date.now();
     await put(push({ asOfMs }));
     const before = await stored();
@@ -44,7 +44,7 @@ describe('a push', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('as old as what is stored replaces it, and repeating it changes no answer of the gate', async () => {
+  it('with the stored as_of replaces it, and repeating it keeps the version', async () => {
     const pushed = capped(3);
     await put(pushed);
     expect(await put({ ...pushed, reason: 'trial' })).toBe(true);
@@ -58,14 +58,14 @@ describe('a push', () => {
     { checkCap: 4 },
     { checkCap: null },
     { capSinceMs: 5 },
-  ])('that can alter an answer counts up the version: %o', async (change) => {
+  ])('that can alter an answer raises the version: %o', async (change) => {
     const pushed = capped(3);
     await put(pushed);
     await put({ ...pushed, ...change });
     expect((await stored()).version).toBe(2);
   });
 
-  it('of 32 at once in any order through two nodes: the newest stays', async () => {
+  it('of 32 concurrent ones in any order through two nodes, the newest wins', async () => {
     const start = Date.now() - 10_000;
     const order = Array.from({ length: 32 }, (_, i) => (i * 13) % 32);
     const applied = await Promise.all(
@@ -75,15 +75,15 @@ describe('a push', () => {
     expect(applied[order.indexOf(31)]).toBe(true);
   });
 
-  it('is refused whole where a row may not be like that', async () => {
+  it('with invalid values is refused completely', async () => {
     await expect(put(push({ checkCap: 1 }))).rejects.toMatchObject({ kind: 'refused' });
     await expect(put(push({ checkCap: -1, capSinceMs: 5 }))).rejects.toMatchObject({ kind: 'refused' });
     expect(await stores.first.entitlements.find(orgId)).toBeNull();
   });
 });
 
-describe('a cap that begins', () => {
-  it('counts the checks of the org since then, those of before it was pushed too', async () => {
+describe('a cap that begins with a push', () => {
+  it("counts the org's checks since its beginning, including those before the push", async () => {
     const world = await createWorld(stores.first, orgId);
     await verify(world, 3);
     await put(push());
@@ -94,7 +94,7 @@ describe('a cap that begins', () => {
     expect((await stored()).checksSinceCap).toBe(0);
   });
 
-  it('goes on counting when only the cap is raised, and counts anew after a time without one', async () => {
+  it('keeps counting if only the cap is raised, and counts again after a time without a cap', async () => {
     const world = await createWorld(stores.first, orgId);
     const first = capped(10);
     await put(first);
@@ -108,7 +108,7 @@ describe('a cap that begins', () => {
     expect((await stored()).checksSinceCap).toBe(5);
   });
 
-  it('counts neither the sandbox, nor other orgs, nor what a relying party did before it joined', async () => {
+  it("does not count the sandbox, other orgs, or a relying party's checks before it joined", async () => {
     const world = await createWorld(stores.first, orgId);
     const newcomer = await createWorld(stores.first);
     const foreign = await createWorld(stores.first, await insertOrg(stores.first));
@@ -120,7 +120,7 @@ describe('a cap that begins', () => {
     expect((await stored()).checksSinceCap).toBe(2);
   });
 
-  it('is exact wherever it begins and however far the ledger is counted', async () => {
+  it('is exact for any beginning and for any counted part of the ledger', async () => {
     const { relyingParty } = await createWorld(stores.first, orgId);
     await insertPast(relyingParty.did);
     const now = Date.now();
@@ -166,7 +166,7 @@ async function insertPast(relyingParty: DidWeb): Promise<void> {
   });
 }
 
-it('counting what is stored of a day locks that day and no other, however often it is asked', async () => {
+it('svc_count_stored_checks locks only the partition of its day, however often it is called', async () => {
   const today = [Date.now(), Date.now() + DAY_MS].map((ms) =>
     lowestReceiptId(Math.floor(ms / DAY_MS) * DAY_MS),
   );

@@ -56,11 +56,11 @@ const areNewcomers = async () => {
 const signUp = () =>
   stores.first.selfServe.insert({ orgId, relyingParty: world.relyingParty.did, adminEmail: 'a@b.example' });
 
-it('an org that the operator made is no newcomer, nor is anybody of it', async () => {
+it('an org that the operator created and its members are not newcomers', async () => {
   expect(await areNewcomers()).toEqual([false, false, false, false, false]);
 });
 
-it('an org that signed itself up is one with all its members, until somebody pays for it', async () => {
+it('an org that signed itself up and its members are newcomers until they have a paid entitlement', async () => {
   await signUp();
   expect(await areNewcomers()).toEqual([true, true, true, true, true]);
   await stores.first.putEntitlement(orgId, push({ reason: 'trial' }));
@@ -70,7 +70,7 @@ it('an org that signed itself up is one with all its members, until somebody pay
 });
 
 it.each([{ production: 'blocked', reason: 'canceled' }, { productionUntilMs: Date.now() - 1_000 }] as const)(
-  'is one again with the entitlement %j',
+  'an org that signed itself up is a newcomer with the entitlement %j',
   async (change) => {
     await signUp();
     await stores.first.putEntitlement(orgId, push(change));
@@ -78,7 +78,7 @@ it.each([{ production: 'blocked', reason: 'canceled' }, { productionUntilMs: Dat
   },
 );
 
-it('waits in the crowd of newcomers, and an observer of it does not', async () => {
+it('a caller of a newcomer org waits in the crowd of newcomers, and an observer key does not', async () => {
   await signUp();
   const hashes = [await insertKey('org:admin', orgId), await insertKey('observer', world.principal.did)];
   const [byOrg, observer] = await stores.first.apiKeys.findByHashes(hashes);
@@ -90,7 +90,7 @@ it('waits in the crowd of newcomers, and an observer of it does not', async () =
   expect(observer.isNewcomer).toBe(false);
 });
 
-it('the hosts of newcomers are re-checked in one turn, however many orgs they are', async () => {
+it('hosted Principals of all newcomer orgs share one turn of re-checks, however many orgs there are', async () => {
   const hosts = await Promise.all([1, 2, 3].map(() => createWorld(stores.first)));
   const dids = hosts.map(({ principal }) => principal.did);
   for (const [i, { principal, relyingParty }] of hosts.entries()) {

@@ -26,7 +26,7 @@ const refused = expect.objectContaining({ kind: 'refused' });
 const conflict = expect.objectContaining({ kind: 'conflict' });
 
 describe('an outcome', () => {
-  it('answers what it was given, in the name of the relying party of the Receipt', async () => {
+  it('is returned and listed as it was given, with the relying party of the Receipt as reporter', async () => {
     const receiptId = await decide();
     const given = newOutcome(receiptId, 1, {
       type: 'loss_reported',
@@ -46,7 +46,7 @@ describe('an outcome', () => {
     expect(await stores.second.outcomes.listOfReceipts([receiptId])).toEqual([stored]);
   });
 
-  it('carries what statistics ask of its Receipt', async () => {
+  it('carries the relying party, Principal, decision and time of its Receipt', async () => {
     const allow = allowCommit(world, await insertGrant(world));
     const deny = denyCommit(world);
     for (const decision of [allow, deny]) await insert(newOutcome(await decide(decision), 1));
@@ -63,11 +63,11 @@ describe('an outcome', () => {
     ]);
   });
 
-  it('of no Receipt is not stored', async () => {
+  it('of a missing Receipt is not stored', async () => {
     expect(await insert(newOutcome(denyCommit(world).receiptId, 1))).toBeNull();
   });
 
-  it('is listed by Receipt, the oldest first', async () => {
+  it('is listed by Receipt, oldest first', async () => {
     const receiptIds = [await decide(), await decide(), await decide()];
     for (const ordinal of [1, 2, 3])
       for (const receiptId of receiptIds) await insert(newOutcome(receiptId, ordinal));
@@ -81,15 +81,15 @@ describe('an outcome', () => {
   });
 });
 
-it('any type has a resolution, an amount and a currency, where the reporter gives them', async () => {
+it('an outcome of any type may have a resolution, an amount and a currency', async () => {
   const given = { resolution: 'indeterminate', lossAmount: 1, currency: 'USD' } as const;
   expect(await insert(newOutcome(await decide(), 1, given))).toMatchObject(given);
 });
 
-describe('the database itself refuses', () => {
+describe('the database refuses', () => {
   it.each<[string, Partial<NewOutcome>, unknown]>([
-    ['a second outcome in one place of the ledger', { ordinal: 1 }, conflict],
-    ['a place beyond the hundredth', { ordinal: 101 }, refused],
+    ['a second outcome with the same ordinal', { ordinal: 1 }, conflict],
+    ['an ordinal above 100', { ordinal: 101 }, refused],
     ['a resolved dispute without a resolution', { type: 'dispute_resolved' }, refused],
     ['a loss without an amount', { type: 'loss_reported' }, refused],
     ['an amount without a currency', { type: 'loss_reported', lossAmount: 1 }, refused],
@@ -100,7 +100,7 @@ describe('the database itself refuses', () => {
     await expect(insert(newOutcome(receiptId, 2, change))).rejects.toEqual(error);
   });
 
-  it('a correction of what another decision has, or of what has been corrected', async () => {
+  it("a correction of another decision's outcome, or of an outcome that is corrected already", async () => {
     const [receiptId, otherId] = [await decide(), await decide()];
     const [first, other] = [newOutcome(receiptId, 1), newOutcome(otherId, 1)];
     for (const outcome of [first, other]) await insert(outcome);
@@ -112,7 +112,7 @@ describe('the database itself refuses', () => {
   });
 });
 
-it('a reporter waits for the one before it, and then sees what that one wrote', async () => {
+it('a reporter waits for an earlier transaction on the Receipt, and then sees its outcome', async () => {
   const receiptId = await decide();
   const [first, second] = [newOutcome(receiptId, 1), newOutcome(receiptId, 2)];
   await withSession(stores.url, async (session) => {

@@ -55,12 +55,12 @@ beforeAll(async () => {
 const listed = async (maxBytes: number | undefined, limit = 200) =>
   (await stores.first.principals.list({ limit, maxBytes, state: 'unverified' })).map(({ did }) => did);
 
-it('a list without a bound of its documents, or with one that they do not reach, is whole', async () => {
+it('a list without a byte bound, or with one that its documents do not reach, is complete', async () => {
   for (const bytes of [undefined, 5 * DOCUMENT_BYTES + 1]) expect(await listed(bytes)).toEqual(dids);
   expect(await listed(undefined, 2)).toEqual(dids.slice(0, 2));
 });
 
-it('a list ends one Principal after its documents have reached their bound', async () => {
+it('a list ends one Principal after its documents have reached the byte bound', async () => {
   expect(await listed(1)).toEqual(dids.slice(0, 2));
   expect(await listed(DOCUMENT_BYTES)).toEqual(dids.slice(0, 2));
   expect(await listed(DOCUMENT_BYTES + 1)).toEqual(dids.slice(0, 3));
@@ -69,7 +69,7 @@ it('a list ends one Principal after its documents have reached their bound', asy
   expect(await listed(3 * DOCUMENT_BYTES, 2)).toEqual(dids.slice(0, 2));
 });
 
-it('a list ends one Principal after its keys have reached the bound', async () => {
+it('a list ends one Principal after its keys have reached the byte bound', async () => {
   const listedKeyed = async (maxBytes: number) =>
     (await stores.first.principals.list({ limit: 200, maxBytes, orgId: ORG })).map(({ did }) => did);
   expect(await listedKeyed(1)).toEqual(keyed.slice(0, 2));
@@ -78,7 +78,7 @@ it('a list ends one Principal after its keys have reached the bound', async () =
   expect(await listedKeyed(10 * KEYS * KID_BYTES)).toEqual(keyed);
 });
 
-it('a verification lapses 72 h after the last proof wherever it is read, and a proof after that is a new one', async () => {
+it('a verification lapses 72 h after the last proof in every query, and a later proof begins a new one', async () => {
   const did = keyed[0] as DidWeb;
   const { principals } = stores.first;
   const seen = async () => {
@@ -119,7 +119,7 @@ it('a verification lapses 72 h after the last proof wherever it is read, and a p
   expect(await seen()).toMatchObject({ ...unverified, version: version + 2 });
 });
 
-it('members of an org are listed without their documents and keys', async () => {
+it('listOfOrg lists the members of an org without their documents and keys', async () => {
   const { document, keys, ...member } = (await stores.first.principals.find(keyed.at(-1) as string)) ?? {};
   expect([document?.body.length, keys?.length]).toEqual([DOCUMENT_BYTES, KEYS]);
   const members = await stores.first.principals.listOfOrg(ORG);

@@ -63,7 +63,7 @@ describe('principals', () => {
     expect(await stores.first.principals.find('did:web:nobody.example')).toBeNull();
   });
 
-  it('an unverified one has no document, no keys and no verification date', async () => {
+  it('an unverified Principal has no document, no keys and no verification date', async () => {
     const did = `did:web:${randomBytes(6).toString('hex')}.example` as DidWeb;
     const inserted = await stores.first.principals.insert({
       ...world.principal,
@@ -77,7 +77,7 @@ describe('principals', () => {
     expect(await stores.first.principals.find(did)).toEqual(inserted);
   });
 
-  it('a slug is taken as part of a DID alone: after a change of the domain it is free again', async () => {
+  it('a slug may repeat under another DID, and the same DID is refused as a conflict', async () => {
     const did = `did:web:${randomBytes(6).toString('hex')}.example:org:one` as DidWeb;
     const { slug } = world.principal;
     const moved = { ...world.principal, did, keys: [], documentHash: null };
@@ -85,7 +85,7 @@ describe('principals', () => {
     await expect(stores.first.principals.insert(moved)).rejects.toMatchObject({ kind: 'conflict' });
   });
 
-  it('a key moves forward only; each move is dated and bumps the version, anything else changes nothing', async () => {
+  it('a key state moves forward only; each move is dated and raises the version, any other call changes nothing', async () => {
     const { did, keys, version } = world.principal;
     const kid = keys[0]?.kid ?? '';
     const { setKeyState, find } = stores.first.principals;
@@ -104,7 +104,7 @@ describe('principals', () => {
     expect(await find(did)).toEqual(compromised);
   });
 
-  it('what is found for an update is read after the lock was had', async () => {
+  it('findForUpdate reads the Principal and its keys after it has the lock', async () => {
     const { did, keys, version } = world.principal;
     const kid = keys[0]?.kid ?? '';
     await withSession(stores.url, async (other) => {
@@ -118,7 +118,7 @@ describe('principals', () => {
     });
   });
 
-  it('are due for a check in turns of their orgs, however many hosts one has', async () => {
+  it('listDueForVerification takes orgs in turns, and selects by state, last check and last proof', async () => {
     await runSql(stores.url, `update principals set kind = 'managed' where kind = 'hosted'`);
     const orgId = `org_${randomBytes(8).toString('hex')}`;
     await runSql(stores.url, `insert into orgs (org_id, slug, name) values ($1, $1, 'Org')`, [orgId]);
@@ -174,7 +174,7 @@ describe('principals', () => {
 });
 
 describe('relying parties', () => {
-  it('a change bumps the version and leaves the rest', async () => {
+  it('an update raises the version and changes only the given fields', async () => {
     const { did } = world.relyingParty;
     const changed = await stores.first.relyingParties.update(did, { name: 'New', proofWindowSeconds: 30 });
     expect(changed).toEqual({ ...world.relyingParty, name: 'New', proofWindowSeconds: 30, version: 2 });
@@ -186,7 +186,7 @@ describe('relying parties', () => {
 });
 
 describe('API keys', () => {
-  it('are found by hash and id, with their Relying Party on the verify path', async () => {
+  it('are found by hash and by id, and on the verify path with their relying party', async () => {
     const key = await stores.first.apiKeys.findById(world.keyId);
     expect(key).toMatchObject({ keyHash: world.keyHash, keyId: world.keyId, role: 'rp', revokedAtMs: null });
     const hashes = ['00'.repeat(32), world.keyHash];
@@ -205,7 +205,7 @@ describe('API keys', () => {
     expect(await stores.first.verify.findRpCaller('00'.repeat(32))).toBeNull();
   });
 
-  it('are revoked once, under their own subject only; of many at the same time one is the first', async () => {
+  it('are revoked once and only under their own subject; of concurrent revocations one succeeds', async () => {
     const { did } = world.relyingParty;
     expect(await stores.first.apiKeys.revoke(world.principal.did, world.keyId)).toBeNull();
     const answers = await Promise.all(
@@ -219,7 +219,7 @@ describe('API keys', () => {
     expect((await stores.first.verify.findRpCaller(world.keyHash))?.key).toEqual(revoked);
   });
 
-  it('of observers outlive a change of the DID of the service: they are listed, counted and revoked under the next one', async () => {
+  it("of observers survive a change of the service's DID: they are listed, counted and revoked under the new DID", async () => {
     const store = stores.first;
     const clock = { nowMs: () => Date.now(), resync: () => Promise.resolve() };
     const name = randomBytes(6).toString('hex');
@@ -256,7 +256,7 @@ describe('API keys', () => {
     expect((await issue(after)).record.subject).toBe(after.identity.did);
   });
 
-  it('a key id is given once', async () => {
+  it('with a key id that exists already are refused as a conflict', async () => {
     const other = {
       keyHash: randomBytes(32).toString('hex'),
       role: 'observer',
@@ -269,7 +269,7 @@ describe('API keys', () => {
 });
 
 describe('contesting claims', () => {
-  it('are forgotten once expired, but for one that a transaction holds, which is not waited for', async () => {
+  it('are forgotten once expired; a claim whose row is locked is skipped and forgotten later', async () => {
     const orgId = await insertOrg(stores.first);
     const { claims } = stores.first;
     const contest = (did: string) => {
@@ -292,7 +292,7 @@ describe('contesting claims', () => {
 });
 
 describe('grants', () => {
-  it('are listed newest first, page by page, by state and by Agent', async () => {
+  it('are listed newest first, with a cursor, by state and by Agent', async () => {
     const { did } = world.principal;
     const grants = [];
     for (let i = 0; i < 5; i++) grants.push(await insertGrant(world));
@@ -312,7 +312,7 @@ describe('grants', () => {
     expect(await ids({ principals: null, agent: first.agent })).toEqual([first.id]);
   });
 
-  it('a recorded revocation keeps its first date', async () => {
+  it('keep the date of the first recorded revocation', async () => {
     const grant = await insertGrant(world);
     await stores.first.grants.recordRevocation([grant.id]);
     const recorded = await stores.first.grants.find(grant.id);
@@ -322,7 +322,7 @@ describe('grants', () => {
     expect(recorded?.revokedAtMs).toBeNull();
   });
 
-  it('a status entry belongs to one Grant', async () => {
+  it('with a status entry that another Grant has are refused as a conflict', async () => {
     const { statusListUrl, statusIndex } = await insertGrant(world);
     const again = {
       id: newGrantId(),
@@ -336,7 +336,7 @@ describe('grants', () => {
 });
 
 describe('status lists', () => {
-  it('are kept byte for byte', async () => {
+  it('are read back byte for byte', async () => {
     const bits = randomBytes(16_384);
     const credential = 'eyJhbGciOiJFZERTQSJ9.x.y';
     await stores.first.evidence.insert({
@@ -360,7 +360,7 @@ describe('status lists', () => {
     });
   });
 
-  it('give each ordinal once, however many take at the same time, and none once full', async () => {
+  it('hand out each ordinal once under concurrent calls, and none once full', async () => {
     const principal = await insertPrincipal(stores.first);
     const url = await insertStatusList(stores.first, principal, 64);
     const taken = await Promise.all(
@@ -380,7 +380,7 @@ describe('status lists', () => {
     expect(url).not.toBe(next);
   });
 
-  it('are numbered per domain without a gap or a double, in transactions side by side', async () => {
+  it('are numbered per domain without gaps or duplicates by concurrent transactions', async () => {
     const principals = await Promise.all(Array.from({ length: 6 }, () => insertPrincipal(stores.first)));
     const domain = `shared-${randomBytes(6).toString('hex')}.example`;
     await Promise.all(
@@ -402,7 +402,7 @@ it('evidence is stored once, with its exact bytes', async () => {
   expect(await stores.first.evidence.find(evidence.hash)).toEqual(evidence);
 });
 
-it('facts come back in the order of the questions, absent ones as null', async () => {
+it('findFacts answers in the order of the questions, with null for absent records', async () => {
   const [grant, other] = [await insertGrant(world), await createWorld(stores.first)];
   const facts = await stores.second.verify.findFacts([
     { issuer: other.principal.did, grantId: grant.id },
@@ -440,7 +440,7 @@ it('facts come back in the order of the questions, absent ones as null', async (
 });
 
 describe('agents', () => {
-  it('the latest disabling counts; one that is not registered stays absent', async () => {
+  it('keep the date of their latest disabling, and an Agent that is not registered stays absent', async () => {
     const { did } = world.principal;
     const agent = newAgent();
     expect(await stores.first.agents.setDisabled(did, agent)).toBeNull();

@@ -21,7 +21,7 @@ const keysOf = (did: string) => ({
 });
 
 describe('signing keys of the service', () => {
-  it('are recognised at every start, and may be joined by new ones', async () => {
+  it('are accepted at every start, and new ones may be added', async () => {
     const did = newDid();
     const keys = keysOf(did);
     await rememberServiceKeys(stores.first, keys);
@@ -31,7 +31,7 @@ describe('signing keys of the service', () => {
     await rememberServiceKeys(stores.first, { ...keys, receiptKeys: rotated });
   });
 
-  it('are refused when a kid named another key before, and nothing of theirs is remembered', async () => {
+  it('are refused with a KeySetError if a kid named another key before, and none of them is stored', async () => {
     const did = newDid();
     const keys = keysOf(did);
     await rememberServiceKeys(stores.first, { ...keys, receiptKeys: keySet(did, 'receipt', 5) });
@@ -59,7 +59,7 @@ describe('signing keys of the service', () => {
     }
   });
 
-  it('are retired without their private part and compromised when it is said, each once, for ever', async () => {
+  it('are retired without their private key and compromised by a call, each once and permanently', async () => {
     const did = newDid();
     const { receiptKeys, statusKeys } = keysOf(did);
     const published = receiptKeys.published.map((key, i) => ({ ...key, canSign: i === 0 }));
@@ -82,7 +82,7 @@ describe('signing keys of the service', () => {
     expect((await own())[0]).toEqual(after);
   });
 
-  it('cannot be changed or forgotten, whoever asks', async () => {
+  it('cannot be changed or deleted', async () => {
     const did = newDid();
     await rememberServiceKeys(stores.first, keysOf(did));
     await stores.first.serviceKeys.end(`${did}#status-1`, 'compromised');

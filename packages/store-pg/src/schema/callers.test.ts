@@ -21,7 +21,7 @@ const OF_THE_LAST_RELEASE = [
 
 const namesIn = (text: string): string[] => text.match(/\bsvc_\w+/g) ?? [];
 
-it('every function of the schema is called, by this version or the last release', () => {
+it('every function of the schema is called by this version or by the last release', () => {
   const schema = read('packages/store-pg/schema.sql');
   const [outside = '', ...bodies] = schema.split(/^CREATE OR REPLACE FUNCTION public\./m);
   const functions = new Map<string, string>();

@@ -49,7 +49,7 @@ it('the expected schema is that of a migrated database', async () => {
   );
 });
 
-it('a migrated database has no fault', async () => {
+it('a migrated database has no schema fault', async () => {
   const found = await readSchema(database.url);
   expect(found, RENEW).toMatchObject({ state: 'migrated', faults: [], added: [] });
   expect(schemaFault(found)).toBeNull();
@@ -58,43 +58,43 @@ it('a migrated database has no fault', async () => {
 const partition = `do $$ begin execute 'alter table ' ||
   (select inhrelid::regclass from pg_inherits where inhparent = 'receipts'::regclass limit 1) || ' disable trigger all'; end $$`;
 
-describe('is a fault, by the name of the object:', () => {
+describe("compareSchema reports a fault with the object's name:", () => {
   it.each([
-    ['a table gone', 'drop table fence_quarantine cascade', 'table fence_quarantine is missing'],
+    ['a missing table', 'drop table fence_quarantine cascade', 'table fence_quarantine is missing'],
     [
-      'a column gone',
+      'a missing column',
       'alter table agents drop column created_at cascade',
       'column agents.created_at is missing',
     ],
     [
-      'a type changed',
+      'a changed type',
       'alter table restores alter least_list_number type bigint',
       'column restores.least_list_number is not as migrated',
     ],
     [
-      'a default gone',
+      'a missing default',
       'alter table receipts alter production_check drop default',
       'column receipts.production_check is not as migrated',
     ],
     [
-      'a null let in',
+      'a dropped not-null constraint',
       'alter table grants alter principal drop not null',
       'column grants.principal is not as migrated',
     ],
     [
-      'a constraint gone',
+      'a missing constraint',
       'alter table receipts drop constraint decision_with_reason',
       'constraint receipts.decision_with_reason is missing',
     ],
-    ['an index gone', 'drop index receipts_by_reason', 'index receipts.receipts_by_reason is missing'],
-    ['a function gone', 'drop function svc_is_within cascade', 'function svc_is_within'],
+    ['a missing index', 'drop index receipts_by_reason', 'index receipts.receipts_by_reason is missing'],
+    ['a missing function', 'drop function svc_is_within cascade', 'function svc_is_within'],
     [
-      'a body changed',
+      'a changed function body',
       'create or replace function svc_refuse_change() returns trigger language plpgsql set search_path = public, pg_temp as $$ begin return new; end $$',
       'function svc_refuse_change() is not as migrated',
     ],
     [
-      'a setting gone',
+      'a missing function setting',
       'alter function svc_refuse_change() reset search_path',
       'function svc_refuse_change() is not as migrated',
     ],
@@ -104,56 +104,60 @@ describe('is a fault, by the name of the object:', () => {
       'function svc_refuse_change() is not as migrated',
     ],
     [
-      'a second function of a name',
+      'a second function with the same name',
       'create function svc_ms(text) returns bigint language sql as $$ select 0::bigint $$',
       'function svc_ms(text) does not belong there',
     ],
-    ['a trigger gone', 'drop trigger refuse_change on receipts', 'trigger receipts.refuse_change is missing'],
     [
-      'a trigger off',
+      'a missing trigger',
+      'drop trigger refuse_change on receipts',
+      'trigger receipts.refuse_change is missing',
+    ],
+    [
+      'a disabled trigger',
       'alter table receipts disable trigger refuse_change',
       'trigger receipts.refuse_change is not as migrated',
     ],
-    ['the triggers of a partition off', partition, 'disabled trigger receipts_'],
+    ['disabled triggers of a partition', partition, 'disabled trigger receipts_'],
     [
-      'a trigger more',
+      'an added trigger',
       'create trigger more before insert on grants for each row execute function svc_refuse_change()',
       'trigger grants.more does not belong there',
     ],
     [
-      'a constraint more',
+      'an added constraint',
       'alter table grants add constraint more check (principal is null) not valid',
       'constraint grants.more does not belong there',
     ],
     [
-      'a unique index',
+      'an added unique index',
       'create unique index more on spent_proofs (grant_id)',
       'unique index spent_proofs.more does not belong there',
     ],
     [
-      'a column without which no row is taken',
+      'an added column that is required in every row',
       'alter table spent_proofs add column more text not null',
       'column spent_proofs.more does not belong there',
     ],
     [
-      'a rule',
+      'an added rule',
       'create rule more as on delete to spent_proofs do instead nothing',
       'rule spent_proofs.more does not belong there',
     ],
     ['row security', 'alter table grants enable row level security', 'table grants is not as migrated'],
     ['a policy', 'create policy more on grants using (false)', 'policy grants.more does not belong there'],
     [
-      'rows of a table that inherits',
+      'an inheriting table',
       'create table more () inherits (grants)',
       'child table grants.more does not belong there',
     ],
     [
-      'a right of everybody to a column',
+      'a public privilege on a column',
       'grant update (revoked_at) on grants to public',
       'column grants.revoked_at is not as migrated',
     ],
     [
-      'a right of everybody',
+      'a public privilege on a table',
       'grant insert on service_keys to public',
       'table service_keys is not as migrated',
     ],
@@ -163,38 +167,42 @@ describe('is a fault, by the name of the object:', () => {
   });
 });
 
-describe('is none:', () => {
+describe('compareSchema reports no fault for', () => {
   it.each([
-    ['an index for reports', 'create index more on receipts (principal)', ['index receipts.more']],
     [
-      'a table of somebody else',
+      'an added index that is not unique',
+      'create index more on receipts (principal)',
+      ['index receipts.more'],
+    ],
+    [
+      'an added table',
       'create table more (x text not null unique)',
       ['column more.x', 'constraint more.more_x_key', 'table more'],
     ],
-    ['a view', 'create view more as select 1 as x', ['view more']],
-    ['a column that may be empty', 'alter table agents add column more text', ['column agents.more']],
+    ['an added view', 'create view more as select 1 as x', ['view more']],
+    ['an added column that may be null', 'alter table agents add column more text', ['column agents.more']],
     [
-      'another function',
+      'an added function',
       'create function more() returns int language sql as $$ select 1 $$',
       ['function more()'],
     ],
     ['a statistics target', 'alter table receipts alter principal set statistics 1000', []],
     [
-      'settings of storage',
+      'storage settings of a table',
       'alter table spent_proofs set (fillfactor = 70, autovacuum_vacuum_cost_delay = 1)',
       [],
     ],
-    ['settings of an index', 'alter index audit_events_by_time set (fillfactor = 70)', []],
+    ['storage settings of an index', 'alter index audit_events_by_time set (fillfactor = 70)', []],
     ['extended statistics', 'create statistics more on principal, agent from receipts', []],
     ['a comment', `comment on table receipts is 'more'`, []],
-    ['a right of a role', 'grant select on receipts to current_user', []],
-    ['another schema', 'create schema if not exists elsewhere', []],
+    ['a privilege of a role', 'grant select on receipts to current_user', []],
+    ['an added schema', 'create schema if not exists elsewhere', []],
   ])('%s', async (_, change, added) => {
     expect(await after(change), RENEW).toEqual({ faults: [], added });
   });
 });
 
-it('a schema ahead of this version is not compared, one behind and one of nobody are told apart', async () => {
+it('readSchema tells apart a schema that is ahead, which it does not compare, one behind, and one that was never migrated', async () => {
   const change = (sql: string) => runSql(database.url, sql);
   await change(`insert into migrations (name, sha256, runs_from) values ('9999-later', 'x', '0000')`);
   await change('alter table agents add column later text not null default $$x$$');

@@ -52,7 +52,7 @@ const claims = async ({ receiptId, spend, idempotency }: DecisionCommit) => {
 };
 
 describe('a chain', () => {
-  it('is stored as one, and leaves the balances that the engine has', async () => {
+  it('is stored whole, and leaves the balances that the engine computes', async () => {
     const period: Budget = { limits: { total: 1_000, perPeriod: 500, uses: 40 }, period: 'month' };
     const { commits, balances } = chainOf(30, period);
     expect(await commit(commits)).toEqual(commits.map(() => 'STORED'));
@@ -65,7 +65,7 @@ describe('a chain', () => {
     expect(movements.reduce(applyConsumption, emptyBalances(grant.id))).toEqual(next.balances);
   });
 
-  it('of several budgets of several Grants runs by Grant, whatever lies between', async () => {
+  it('over several budgets of several Grants is stored per Grant, with other decisions in between', async () => {
     const other = await insertGrant(world);
     let [mine, theirs] = [emptyBalances(grant.id), emptyBalances(other.id)];
     const commits: DecisionCommit[] = [];
@@ -82,14 +82,14 @@ describe('a chain', () => {
     expect([await present(), await readBalances(stores.first, other.id)]).toEqual([mine, theirs]);
   });
 
-  it('goes on past a decision that consumes nothing, even one that balances have overtaken', async () => {
+  it('continues past a decision that consumes nothing, even if that one is OVERTAKEN', async () => {
     const [first, second] = chainOf(2).commits as [DecisionCommit, DecisionCommit];
     const denied = budgetCommit(world, grant, emptyBalances(grant.id), { budget: usesOf(0), amount: 10 });
     expect(denied.budget?.consumption).toBeNull();
     expect(await commit([first, denied, second])).toEqual(['STORED', 'OVERTAKEN', 'STORED']);
   });
 
-  it.each(['one batch', 'two batches'])('crosses from one window into the next in %s', async (how) => {
+  it.each(['one batch', 'two batches'])('crosses from one budget period into the next in %s', async (how) => {
     const budget: Budget = { limits: { total: null, perPeriod: 25, uses: null }, period: 'hour' };
     const before = chainOf(2, budget);
     const hourAgo = (balances: Balances): Balances => ({
@@ -121,7 +121,7 @@ describe('a chain', () => {
   });
 
   it.each<[string, number, (world: World) => Partial<DecisionCommit>, string]>([
-    ['a key that is not live', 3, () => ({ keyHash: '00'.repeat(32) }), 'KEY_REVOKED'],
+    ['a revoked key', 3, () => ({ keyHash: '00'.repeat(32) }), 'KEY_REVOKED'],
     [
       'another version of its relying party',
       0,
@@ -129,23 +129,20 @@ describe('a chain', () => {
       'STALE',
     ],
     ['a time ahead', 9, () => ({ evaluatedAtMs: Date.now() + 60_000 }), 'CLOCK'],
-  ])(
-    'breaks at %s: what is behind it is not stored, and has claimed nothing',
-    async (_, at, change, outcome) => {
-      const idempotency = (i: number) => ({ key: `k-${grant.id.slice(-26)}-${i}`, bodyHash: 'x' });
-      const { commits } = chainOf(10, usesOf(100), (i) => ({
-        idempotency: idempotency(i),
-        ...(i === at ? change(world) : {}),
-      }));
-      const outcomes = await commit([...commits, denyCommit(world)]);
-      const right = commits.map((__, i) => (i < at ? 'STORED' : i === at ? outcome : 'OVERTAKEN'));
-      expect(outcomes).toEqual([...right, 'STORED']);
-      for (const [i, one] of commits.entries()) expect((await claims(one)).claims).toBe(i < at ? 4 : 0);
-      expect((await present()).version).toBe(at);
-    },
-  );
+  ])('breaks at %s: later decisions are OVERTAKEN and claim nothing', async (_, at, change, outcome) => {
+    const idempotency = (i: number) => ({ key: `k-${grant.id.slice(-26)}-${i}`, bodyHash: 'x' });
+    const { commits } = chainOf(10, usesOf(100), (i) => ({
+      idempotency: idempotency(i),
+      ...(i === at ? change(world) : {}),
+    }));
+    const outcomes = await commit([...commits, denyCommit(world)]);
+    const right = commits.map((__, i) => (i < at ? 'STORED' : i === at ? outcome : 'OVERTAKEN'));
+    expect(outcomes).toEqual([...right, 'STORED']);
+    for (const [i, one] of commits.entries()) expect((await claims(one)).claims).toBe(i < at ? 4 : 0);
+    expect((await present()).version).toBe(at);
+  });
 
-  it('breaks at a spent Proof and at a taken idempotency key, and gives back what those behind had claimed', async () => {
+  it('breaks at a spent Proof and at a taken idempotency key, and later decisions give back their claims', async () => {
     const idempotency = { key: `taken-${grant.id.slice(-26)}`, bodyHash: 'x' };
     expect(await commit([denyCommit(world, { idempotency })])).toEqual(['STORED']);
     const spent = allowCommit(world, grant);
@@ -172,7 +169,7 @@ describe('a chain', () => {
     expect((await present()).version).toBe(2);
   });
 
-  it('that breaks takes no Proof for replayed that is unspent then', async () => {
+  it('that breaks does not report REPLAY for a Proof that ends up unspent', async () => {
     const { commits } = chainOf(3, usesOf(100), (i) => (i === 0 ? { keyHash: '00'.repeat(32) } : {}));
     const [, second, third] = commits as [DecisionCommit, DecisionCommit, DecisionCommit];
     const twice = [commits[0] as DecisionCommit, second, { ...third, spend: second.spend }];
@@ -180,8 +177,8 @@ describe('a chain', () => {
   });
 });
 
-describe('a decision on balances', () => {
-  it('is overtaken where they have moved, a DENY no less than an ALLOW', async () => {
+describe('a decision on budget balances', () => {
+  it('is OVERTAKEN if the balances have changed, a DENY like an ALLOW', async () => {
     const { commits, balances } = chainOf(1, usesOf(1));
     expect(await commit(commits)).toEqual(['STORED']);
     const stale = budgetCommit(world, grant, emptyBalances(grant.id), { budget: usesOf(1) });
@@ -193,7 +190,7 @@ describe('a decision on balances', () => {
     expect((await present()).version).toBe(1);
   });
 
-  it('is overtaken while another has the lock of its Grant, and keeps its neighbours waiting for nothing', async () => {
+  it("is OVERTAKEN while another session holds its Grant's lock, and other decisions do not wait", async () => {
     await withSession(stores.url, async (holder) => {
       await holder.query('begin');
       await holder.query('select pg_advisory_xact_lock(9, hashtext($1))', [grant.id]);
@@ -208,7 +205,7 @@ describe('a decision on balances', () => {
     });
   });
 
-  it('that would overdraw is refused by what is stored, whatever was evaluated', async () => {
+  it('that would overdraw the stored balance is REFUSED, whatever was evaluated', async () => {
     const { commits } = chainOf(3, usesOf(2));
     expect(commits.map(({ decision }) => decision)).toEqual(['ALLOW', 'ALLOW', 'DENY']);
     const wrong = chainOf(4, usesOf(100)).commits.map((one) => {
@@ -222,7 +219,7 @@ describe('a decision on balances', () => {
     expect((await present()).version).toBe(2);
   });
 
-  it('may spend nothing where more has been spent than the limit', async () => {
+  it('may spend zero when more than the limit has been spent', async () => {
     const budget: Budget = { limits: { total: 10, perPeriod: null, uses: null }, period: null };
     const { commits, balances } = chainOf(1, budget);
     await commit(commits);
@@ -233,7 +230,7 @@ describe('a decision on balances', () => {
     expect([free.decision, await commit([free])]).toEqual(['ALLOW', ['STORED']]);
   });
 
-  it('counts beyond every limit that is not set, up to 2^53-1', async () => {
+  it('is counted up to 2^53-1 against limits that are not set', async () => {
     const budget: Budget = { limits: { total: null, perPeriod: null, uses: 3 }, period: null };
     const first = budgetCommit(world, grant, emptyBalances(grant.id), { budget, amount: ALMOST_ALL - 1 });
     await commit([first]);
@@ -244,7 +241,7 @@ describe('a decision on balances', () => {
 });
 
 describe('a commit on budgets', () => {
-  it('reads under the lock, and knows which Proofs are spent', async () => {
+  it('evaluates under the lock, with the current balances and the spent Proofs', async () => {
     const { commits, balances } = chainOf(1);
     await commit(commits);
     const spent = commits[0]?.spend?.jti ?? '';
@@ -264,7 +261,7 @@ describe('a commit on budgets', () => {
     expect((await present()).version).toBe(3);
   });
 
-  it('waits for the one before it so long; what it misses is left out, and its neighbours are not', async () => {
+  it('waits for the lock up to its limit, and then leaves out only the Grants whose lock is not free', async () => {
     let entered = () => {};
     let leave = () => {};
     const inside = new Promise<void>((resolve) => (entered = resolve));
@@ -299,7 +296,7 @@ describe('a commit on budgets', () => {
     expect([await first, await second]).toEqual([['STORED'], ['STORED']]);
   });
 
-  it('stores nothing when its evaluation fails', async () => {
+  it('stores nothing if its evaluation throws, and releases the lock', async () => {
     const fails = async () => {
       throw new Error('mine');
     };
@@ -310,7 +307,7 @@ describe('a commit on budgets', () => {
   });
 });
 
-it('what the log holds is never changed', async () => {
+it('consumption_events is append-only', async () => {
   await commit(chainOf(1).commits);
   for (const sql of ['update consumption_events set delta_uses = 2', 'delete from consumption_events'])
     await expect(runSql(stores.url, sql)).rejects.toThrow('append-only');

@@ -56,9 +56,9 @@ const tally = (outcomes: readonly CommitOutcome[]) => ({
   refused: outcomes.filter((outcome) => outcome === 'PLAN_REQUIRED').length,
 });
 
-describe('a cap', () => {
+describe('a cap on production checks', () => {
   it.each([0, 1, 7, 63])(
-    'of %i lets exactly that many of 64 checks at once through two nodes',
+    'of %i lets exactly that many of 64 concurrent checks through two nodes be stored',
     async (cap) => {
       for (let round = 0; round < 3; round++) {
         await stores.first.putEntitlement(orgId, capped(cap, { capSinceMs: Date.now() }));
@@ -73,7 +73,7 @@ describe('a cap', () => {
     },
   );
 
-  it('falls within a batch in its order, and denials use it up as well', async () => {
+  it('applies to the checks of a batch in their order, and counts denials too', async () => {
     await stores.first.putEntitlement(orgId, capped(3));
     const [a, b, c, d] = await checks(4);
     const denied = denyCommit(world, { productionCheck: await productionCheck(stores.first, orgId) });
@@ -81,7 +81,7 @@ describe('a cap', () => {
     expect(outcomes).toEqual(['STORED', 'STORED', 'STORED', 'PLAN_REQUIRED', 'PLAN_REQUIRED']);
   });
 
-  it('leaves Proof and idempotency key of what is beyond it unused', async () => {
+  it('leaves the Proof and the idempotency key of a refused check unused', async () => {
     await stores.first.putEntitlement(orgId, capped(0));
     const refused = await check({ idempotency: { key: 'order-1', bodyHash: 'aa' } });
     expect(await commit([refused])).toEqual(['PLAN_REQUIRED']);
@@ -92,7 +92,7 @@ describe('a cap', () => {
     expect(await commit([await check({ spend, idempotency })])).toEqual(['STORED']);
   });
 
-  it('keeps the place of a check that was not stored for the next in line, which tries again', async () => {
+  it('keeps the place of a check that was not stored for the next one, which is STALE and succeeds when repeated', async () => {
     await stores.first.putEntitlement(orgId, capped(2));
     const [spent, fresh, next, last] = await checks(4);
     if (!spent || !fresh || !next || !last) throw new Error('four checks were made');
@@ -107,7 +107,7 @@ describe('a cap', () => {
     expect(await commit([fresh])).toEqual(['STORED']);
   });
 
-  it('is not used up by a check of the same batch that is refused for another reason', async () => {
+  it('does not count a check of the same batch that is refused for another reason', async () => {
     await stores.first.putEntitlement(orgId, capped(1));
     const refused = await check({ evaluatedAtMs: Date.now() + 60_000 });
     expect(await commit([refused, await check(), await check()])).toEqual([
@@ -118,7 +118,7 @@ describe('a cap', () => {
     expect(await used()).toBe(1);
   });
 
-  it('holds when the batch is sent again in halves because of a row', async () => {
+  it('holds if a batch is retried in halves because of one refused row', async () => {
     await stores.first.putEntitlement(orgId, capped(5));
     const batch = await checks(12);
     const outcomes = await commit(batch.map((one, i) => (i === 3 ? { ...one, jws: 'a\u0000b' } : one)));
@@ -127,7 +127,7 @@ describe('a cap', () => {
     expect(await used()).toBe(5);
   });
 
-  it('counts what is dated at or after its beginning, and caps nothing else', async () => {
+  it('counts only checks dated at or after its beginning, and limits no others', async () => {
     const capSinceMs = Date.now();
     await stores.first.putEntitlement(orgId, capped(1, { capSinceMs }));
     const before = { evaluatedAtMs: capSinceMs - 1 };
@@ -138,7 +138,7 @@ describe('a cap', () => {
     expect(await used()).toBe(1);
   });
 
-  it('counts and refuses nothing where plans are only logged, and counts on', async () => {
+  it('is counted and refuses nothing while plans are only logged', async () => {
     await stores.first.putEntitlement(orgId, capped(1));
     const isLogged = await productionCheck(stores.first, orgId, { isEnforced: false });
     const batch = (await checks(3)).map((one) => ({ ...one, productionCheck: isLogged }));
@@ -147,7 +147,7 @@ describe('a cap', () => {
     expect(await commit(await checks(1))).toEqual(['PLAN_REQUIRED']);
   });
 
-  it('of one org leaves its neighbours in the batch alone', async () => {
+  it('of one org does not affect decisions of other orgs in the batch', async () => {
     const free = await createWorld(stores.first);
     const otherOrgId = await insertOrg(stores.first);
     const other = await createWorld(stores.first, otherOrgId);
@@ -161,18 +161,18 @@ describe('a cap', () => {
 });
 
 describe('an entitlement', () => {
-  it('that is absent covers nothing where plans are enforced, and everything where not', async () => {
+  it('that is absent covers no check if plans are enforced, and every check if not', async () => {
     expect(await commit([await check()])).toEqual(['PLAN_REQUIRED']);
     const isLogged = await productionCheck(stores.first, orgId, { isEnforced: false });
     expect(await commit([await check({ productionCheck: isLogged })])).toEqual(['STORED']);
   });
 
-  it('that is blocked covers nothing', async () => {
+  it('that is blocked covers no check', async () => {
     await stores.first.putEntitlement(orgId, push({ production: 'blocked' }));
     expect(await commit([await check()])).toEqual(['PLAN_REQUIRED']);
   });
 
-  it('ends at production_until: the millisecond before is covered, that one is not', async () => {
+  it('ends at production_until: a check one millisecond earlier is covered, one at that instant is not', async () => {
     const productionUntilMs = Date.now();
     await stores.first.putEntitlement(orgId, push({ productionUntilMs }));
     const last = await check({ evaluatedAtMs: productionUntilMs - 1 });
@@ -180,7 +180,7 @@ describe('an entitlement', () => {
     expect(await commit([last, late])).toEqual(['STORED', 'PLAN_REQUIRED']);
   });
 
-  it('that changed since the evaluation makes the decision stale, also one that was absent', async () => {
+  it('that was pushed since the evaluation makes the decision STALE, also the first one', async () => {
     const first = await check();
     await stores.first.putEntitlement(orgId, push());
     const second = await check();
@@ -189,7 +189,7 @@ describe('an entitlement', () => {
     expect(await used()).toBe(0);
   });
 
-  it('is not waited for by decisions of other orgs while it is being pushed', async () => {
+  it('that is being pushed does not delay decisions of other orgs', async () => {
     const free = await createWorld(stores.first);
     await stores.first.putEntitlement(orgId, push());
     const batch = [await check(), denyCommit(free)];
@@ -200,7 +200,7 @@ describe('an entitlement', () => {
     });
   });
 
-  it('is pushed only after decisions that went by the former one', async () => {
+  it('is pushed only after commits under way that used the former one', async () => {
     await stores.first.putEntitlement(orgId, push());
     const one = await check();
     await withSession(stores.url, async (holder) => {
@@ -222,7 +222,7 @@ describe('an entitlement', () => {
   });
 });
 
-it('a receipt says whether it was a production check', async () => {
+it('a production check is counted, and a sandbox decision is not', async () => {
   await stores.first.putEntitlement(orgId, capped(5));
   const sandbox = await check({ productionCheck: null });
   expect(await commit([await check(), sandbox])).toEqual(['STORED', 'STORED']);

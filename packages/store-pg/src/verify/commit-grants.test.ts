@@ -39,8 +39,8 @@ const commit = (...decisions: readonly DecisionCommit[]) => stores.first.verify.
 const boundTo = async () =>
   (await stores.second.verify.findFacts([{ issuer: null, grantId: grant.id }]))[0]?.grant?.grantHash;
 
-describe('the first ALLOW that is stored binds its Grant to the id', () => {
-  it('and no other is allowed after it, whatever was read before', async () => {
+describe("the first stored ALLOW binds its Grant's hash to the Grant id", () => {
+  it('and an ALLOW with another hash is STALE afterwards', async () => {
     expect(await boundTo()).toBeNull();
     expect(await commit(allowOf(NARROW))).toEqual(['STORED']);
     expect(await boundTo()).toBe(NARROW);
@@ -52,7 +52,7 @@ describe('the first ALLOW that is stored binds its Grant to the id', () => {
     expect(await boundTo()).toBe(NARROW);
   });
 
-  it('in one batch too: what another Grant claimed is free again', async () => {
+  it('also within one batch, and a STALE ALLOW gives back its Proof and idempotency key', async () => {
     const idempotency = { key: newJti(), bodyHash: 'sha256:aa' };
     const wide = allowOf(WIDE, { idempotency });
     expect(await commit(denyCommit(world), allowOf(NARROW), wide, allowOf(NARROW))).toEqual([
@@ -64,7 +64,7 @@ describe('the first ALLOW that is stored binds its Grant to the id', () => {
     expect(await commit(allowOf(null, { spend: wide.spend, idempotency }))).toEqual(['STORED']);
   });
 
-  it('one that is not stored binds nothing', async () => {
+  it('and an ALLOW that is not stored binds nothing', async () => {
     const { spend } = allowOf(null);
     const idempotency = { key: newJti(), bodyHash: 'sha256:aa' };
     await commit(allowOf(null, { spend, idempotency }));
@@ -77,7 +77,7 @@ describe('the first ALLOW that is stored binds its Grant to the id', () => {
     expect(await boundTo()).toBe(NARROW);
   });
 
-  it('a DENY cannot bind, and what is bound cannot be changed or deleted', async () => {
+  it('and no DENY binds, and no binding can be changed or deleted', async () => {
     expect(await commit(denyCommit(world, { bindsGrantHash: WIDE }))).toEqual(['REFUSED']);
     await commit(allowOf(NARROW));
     for (const sql of [
@@ -88,7 +88,7 @@ describe('the first ALLOW that is stored binds its Grant to the id', () => {
       await expect(runSql(stores.url, sql)).rejects.toThrow('append-only');
   });
 
-  it('on budgets those behind another Grant are overtaken, and it consumes nothing', async () => {
+  it('and on budgets an ALLOW with another hash consumes nothing, and later ones are OVERTAKEN', async () => {
     let balances = emptyBalances(grant.id);
     const chain = [NARROW, NARROW, WIDE, NARROW].map((bindsGrantHash) => {
       const link = budgetCommit(world, grant, balances, { budget: usesOf(9), amount: 1 }, { bindsGrantHash });
@@ -103,7 +103,7 @@ describe('the first ALLOW that is stored binds its Grant to the id', () => {
     expect(await commit({ ...again, bindsGrantHash: NARROW })).toEqual(['STORED']);
   });
 
-  it('and does not wait for a revocation that holds the row of the Grant', async () => {
+  it('without waiting for a revocation that holds the row of the Grant', async () => {
     await withSession(stores.url, async (session) => {
       await session.query('begin');
       await session.query('select from grants where id = $1 for update', [grant.id]);
@@ -139,7 +139,7 @@ const race = async (nodes: readonly [Store, Store]): Promise<{ both: number; sto
   return { both, stored };
 };
 
-describe('two nodes that allow two Grants under one id at once', () => {
+describe('two nodes that allow two Grants with one id at the same time', () => {
   const slowDown = (url: string, then: string) =>
     alterFunction(url, 'svc_commit_decisions', BIND, `  perform pg_sleep(0.005);\n${then}`);
 
@@ -147,19 +147,19 @@ describe('two nodes that allow two Grants under one id at once', () => {
     expect(await race([stores.first, stores.second])).toEqual({ both: 0, stored: RACES });
   });
 
-  it('also where commits dawdle before they bind, and after', async () => {
+  it('store exactly one of them also if commits are delayed before and after binding', async () => {
     await slowDown(slowed.url, BIND);
     await alterFunction(slowed.url, 'svc_store', 'begin', 'begin\n  perform pg_sleep(0.005);');
     const nodes = openStores(slowed.url);
     expect(await race(nodes)).toEqual({ both: 0, stored: RACES });
   });
 
-  it('the same races find the fault where commits bind nothing', async () => {
+  it('can both store if commits bind nothing: the test can fail', async () => {
     await slowDown(unbound.url, '  if false then');
     expect((await race(openStores(unbound.url))).both).toBeGreaterThan(0);
   });
 
-  it('and where a commit only looks before it stores', async () => {
+  it('can both store if commits only check before they store: the test can fail', async () => {
     const look = `  if v_any.binds and exists (
       select from unnest(p_decisions) as d join allowed_grants as a on a.grant_id = d.spend_grant_id
       where a.grant_hash is distinct from d.binds_grant_hash

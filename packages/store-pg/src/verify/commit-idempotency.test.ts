@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const find = () => stores.second.verify.findIdempotent(world.relyingParty.did, idempotency.key);
 
-it('a key leads to the Receipt that was stored under it', async () => {
+it('an idempotency key leads to the Receipt that was stored under it', async () => {
   const decision = allowCommit(world, grant, { idempotency });
   expect(await find()).toBeNull();
   await stores.first.verify.commitDecisions([decision]);
@@ -29,7 +29,7 @@ it('a key leads to the Receipt that was stored under it', async () => {
   });
 });
 
-it('a key is taken once: later, and within a batch', async () => {
+it('an idempotency key can be used once, across commits and within a batch', async () => {
   const batch = [denyCommit(world, { idempotency }), denyCommit(world, { idempotency }), denyCommit(world)];
   expect(await stores.first.verify.commitDecisions(batch)).toEqual(['STORED', 'IDEMPOTENCY_TAKEN', 'STORED']);
   const late = allowCommit(world, grant, { idempotency });
@@ -38,7 +38,7 @@ it('a key is taken once: later, and within a batch', async () => {
   expect(await stores.second.verify.commitDecisions([again])).toEqual(['STORED']);
 });
 
-it('looking a key up locks the day of its Receipt and no other', async () => {
+it("looking up an idempotency key locks only the partition of its Receipt's day", async () => {
   await stores.first.verify.commitDecisions([denyCommit(world, { idempotency })]);
   const unused = {} as Omit<VerifyStoreOptions, 'database'>;
   const lookUp = async (database: Database) => {
@@ -50,13 +50,13 @@ it('looking a key up locks the day of its Receipt and no other', async () => {
   expect(await mostPartitionsLocked(stores.url, lookUp)).toBe(1);
 });
 
-it('the same key of another Relying Party is another key', async () => {
+it('the same idempotency key of another relying party is independent', async () => {
   const other = await createWorld(stores.first);
   const batch = [denyCommit(world, { idempotency }), denyCommit(other, { idempotency })];
   expect(await stores.first.verify.commitDecisions(batch)).toEqual(['STORED', 'STORED']);
 });
 
-it('a replay gives its key back', async () => {
+it('a replay gives its idempotency key back', async () => {
   const first = allowCommit(world, grant);
   await stores.first.verify.commitDecisions([first]);
   const replay = allowCommit(world, grant, { spend: first.spend, idempotency });
@@ -66,7 +66,7 @@ it('a replay gives its key back', async () => {
   expect((await find())?.receipt.receiptId).toBe(deny.receiptId);
 });
 
-it('after ten minutes a key is forgotten and can be used again, with another body', async () => {
+it('an idempotency key is forgotten after ten minutes, and can be used again with another body', async () => {
   const old = denyCommit(world, { idempotency });
   await stores.first.verify.commitDecisions([old]);
   await runSql(
@@ -80,7 +80,7 @@ it('after ten minutes a key is forgotten and can be used again, with another bod
   expect(await find()).toMatchObject({ bodyHash: 'sha256:bb', receipt: { receiptId: fresh.receiptId } });
 });
 
-it('of 32 commits under one key at once, through two nodes, exactly one is stored', async () => {
+it('of 32 concurrent commits with one idempotency key through two nodes, exactly one is stored', async () => {
   const commits = Array.from({ length: 32 }, (_, index) => {
     const store = index % 2 === 0 ? stores.first : stores.second;
     return store.verify.commitDecisions([denyCommit(world, { idempotency })]);

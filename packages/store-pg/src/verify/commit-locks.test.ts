@@ -27,7 +27,7 @@ beforeEach(async () => {
   other = await createWorld(stores.first);
 });
 
-it('a lock that is not had in time costs only the decisions that need it', async () => {
+it('a lock that is not free in time fails only the decisions that need it', async () => {
   const batch = [
     allowCommit(world, await insertGrant(world)),
     allowCommit(other, await insertGrant(other)),
@@ -41,7 +41,7 @@ it('a lock that is not had in time costs only the decisions that need it', async
   });
 });
 
-it('a lock whose turn comes when the time is over is not had either', async () => {
+it('a lock whose turn comes only after the time limit is not taken: the decision is LOCKED', async () => {
   const batch = [allowCommit(world, await insertGrant(world)), allowCommit(other, await insertGrant(other))];
   await withSession(stores.url, async (holder) => {
     await holder.query('begin');
@@ -58,7 +58,7 @@ const leaveOpen = async (holder: pg.Client, ...batch: readonly DecisionCommit[])
   expect(rows[0].outcomes).toEqual(batch.map(() => 'STORED'));
 };
 
-it('a node that stopped before it had bound a Grant delays what binds that Grant, and no other decision', async () => {
+it('a node that stopped before it had bound a Grant delays only decisions that bind that Grant', async () => {
   const [grant, foreign, bound] = [
     await insertGrant(world),
     await insertGrant(other),
@@ -84,7 +84,7 @@ it('a node that stopped before it had bound a Grant delays what binds that Grant
   });
 });
 
-it('nor does one that stopped with an idempotency key in hand', async () => {
+it('a node that stopped with an idempotency key delays only decisions with that key of that relying party', async () => {
   const idempotency = { key: newJti(), bodyHash: 'sha256:aa' };
   await withSession(stores.url, async (holder) => {
     await leaveOpen(holder, denyCommit(world, { idempotency }));
@@ -107,7 +107,7 @@ it('nor does one that stopped with an idempotency key in hand', async () => {
   });
 });
 
-it('a commit waits for a lock that is given back in time', async () => {
+it('a commit waits for a lock that is released in time', async () => {
   const grant = await insertGrant(world);
   await withSession(stores.url, async (holder) => {
     await holder.query('begin');
@@ -119,7 +119,7 @@ it('a commit waits for a lock that is given back in time', async () => {
   });
 });
 
-it('a revoker in line is not overtaken by commits that could share the lock', async () => {
+it('commits that could share the lock do not overtake a waiting revocation', async () => {
   const grant = await insertGrant(world);
   await withSession(stores.url, async (holder) => {
     await holder.query('begin');
@@ -145,7 +145,7 @@ it('a revocation is dated after the commits that it waited for', async () => {
   });
 });
 
-it('a revocation whose barrier is not had in time fails with lock_timeout and stamps nothing', async () => {
+it('a revocation that does not get its barrier in time fails with lock_timeout and stamps nothing', async () => {
   const grant = await insertGrant(world);
   await stores.first.grants.recordRevocation([grant.id]);
   await withSession(stores.url, async (holder) => {
@@ -157,7 +157,7 @@ it('a revocation whose barrier is not had in time fails with lock_timeout and st
   expect((await stores.first.grants.find(grant.id))?.revokedAtMs).toBeNull();
 });
 
-it('nothing is committed into a day while it is being closed', async () => {
+it('no decision is committed into a day while it is being closed', async () => {
   await withSession(stores.url, async (closer) => {
     await closer.query('begin');
     await closer.query(dayLock, [Math.floor(Date.now() / 86_400_000)]);
@@ -166,7 +166,7 @@ it('nothing is committed into a day while it is being closed', async () => {
   expect(await stores.first.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
 });
 
-it('stamps only Grants of the Principal whose lock it holds, and only once', async () => {
+it('a revocation stamps only Grants of the Principal whose lock it holds, and each only once', async () => {
   const [grant, foreign] = [await insertGrant(world), await insertGrant(other)];
   const first = await stores.first.revocation.stampRevoked(
     world.principal.did,
@@ -183,7 +183,7 @@ it('stamps only Grants of the Principal whose lock it holds, and only once', asy
   });
 });
 
-it('refuses to commit decisions under another isolation level', async () => {
+it('commits under an isolation level other than READ COMMITTED are refused', async () => {
   const repeatable = withSession(stores.url, async (session) => {
     await session.query('begin isolation level repeatable read');
     await session.query(`select svc_commit_decisions('{}', '{}')`);
@@ -191,7 +191,7 @@ it('refuses to commit decisions under another isolation level', async () => {
   await expect(repeatable).rejects.toThrow('READ COMMITTED only');
 });
 
-it('an acknowledged decision survives a crash where the server is told not to wait for the disk', async () => {
+it('a commit sets synchronous_commit to on where it is off, and keeps other settings', async () => {
   await withSession(stores.url, async (session) => {
     const settingAfterCommitUnder = async (setting: string) => {
       await session.query(`begin; set local synchronous_commit = ${setting}`);

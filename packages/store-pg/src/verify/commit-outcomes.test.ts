@@ -36,7 +36,7 @@ interface Case {
 
 const cases: readonly Case[] = [
   { title: 'an ALLOW of a live Grant', outcome: 'STORED', decision: () => allowCommit(world, grant) },
-  { title: 'a DENY about nobody known', outcome: 'STORED', decision: () => denyCommit(world) },
+  { title: 'a DENY without a known party', outcome: 'STORED', decision: () => denyCommit(world) },
   {
     title: 'a Proof that is spent',
     outcome: 'REPLAY',
@@ -79,17 +79,17 @@ const cases: readonly Case[] = [
     decision: () => allowCommit(world, grant, { usedGrantId: null }),
   },
   {
-    title: 'an ALLOW of no Grant at all',
+    title: 'an ALLOW without a Grant id',
     outcome: 'REFUSED',
     decision: () => allowCommit(world, grant, { grantId: null, usedGrantId: null, spend: null }),
   },
   {
-    title: 'a Grant that nobody allocated',
+    title: 'an ALLOW of a Grant that was not allocated',
     outcome: 'STALE',
     decision: () => allowCommit(world, { ...grant, id: newGrantId() }),
   },
   {
-    title: 'a Grant that nobody allocated, of no Principal',
+    title: 'an ALLOW of a Grant that was not allocated, without a Principal',
     outcome: 'STALE',
     decision: () => allowCommit(world, { ...grant, id: newGrantId() }, { usedPrincipal: null }),
   },
@@ -174,7 +174,7 @@ const cases: readonly Case[] = [
 ];
 
 describe.each(cases)('$title', ({ outcome, decision }) => {
-  it(`is ${outcome}, and stored only if STORED`, async () => {
+  it(`has the outcome ${outcome}, and is stored only if that is STORED`, async () => {
     const made = await decision();
     expect(await commitOne(made)).toBe(outcome);
     expect(await isStored(made)).toBe(outcome === 'STORED');
@@ -187,7 +187,7 @@ it('a decision that was not stored leaves its Proof unspent', async () => {
   expect(await commitOne(allowCommit(world, grant, { spend: early.spend }))).toBe('STORED');
 });
 
-it('a stored ALLOW can be read back field by field', async () => {
+it('a stored ALLOW is read back field by field', async () => {
   const decision = allowCommit(world, grant);
   await commitOne(decision);
   expect(await stores.second.receipts.find(decision.receiptId)).toEqual({
@@ -219,11 +219,11 @@ it('a stored ALLOW can be read back field by field', async () => {
   ]);
 });
 
-it('no decisions, no outcomes', async () => {
+it('a commit of no decisions has no outcomes', async () => {
   expect(await stores.first.verify.commitDecisions([])).toEqual([]);
 });
 
-it('every decision of a batch keeps its own outcome, in order', async () => {
+it('each decision of a batch has its own outcome, in order', async () => {
   const [spent, live] = [allowCommit(world, grant), allowCommit(world, grant)];
   await commitOne(spent);
   const batch = [
@@ -238,7 +238,7 @@ it('every decision of a batch keeps its own outcome, in order', async () => {
   expect(outcomes).toEqual(['REPLAY', 'STORED', 'REPLAY', 'KEY_REVOKED', 'CLOCK', 'STORED']);
 });
 
-it('every decision of a batch is stored with its own Receipt and the hash of that Receipt', async () => {
+it('each decision of a batch is stored with its own Receipt and the hash of that Receipt', async () => {
   const batch = [denyCommit(world), allowCommit(world, grant), denyCommit(world)];
   await stores.first.verify.commitDecisions(batch);
   const rows = await runSql(
@@ -254,7 +254,7 @@ it('every decision of a batch is stored with its own Receipt and the hash of tha
   expect(rows).toEqual(expect.arrayContaining(stored));
 });
 
-it('a row that the database refuses costs only itself', async () => {
+it('a row that the database refuses fails only its own decision', async () => {
   const batch = Array.from({ length: 21 }, () => allowCommit(world, grant));
   const broken = new Set([0, 9, 20]);
   const decisions = batch.map((decision, index) =>

@@ -46,7 +46,7 @@ const fetchedBy = (
     return Object.fromEntries(rows.map(({ name, rows: count }) => [name, count]));
   });
 
-it('a decision reads one row of each table that it is held against, however many the table has', async () => {
+it('a decision reads one row of each table that it is checked against, however large the table is', async () => {
   const fetched = await fetchedBy(
     [allowCommit(world, grants[0], { bindsGrantHash: null })],
     ['STORED'],
@@ -55,12 +55,12 @@ it('a decision reads one row of each table that it is held against, however many
   expect(fetched).toEqual({ api_keys: 1, grants: 1, principals: 1, relying_parties: 1 });
 });
 
-it('one that binds its Grant reads that Grant’s binding alone', async () => {
+it('a decision that binds its Grant reads only the binding of that Grant', async () => {
   const fetched = await fetchedBy([allowCommit(world, grants[0])], ['STORED'], ['allowed_grants']);
   expect(fetched).toEqual({ allowed_grants: 1 });
 });
 
-it('a chain that breaks gives back its own Proofs and looks at no others', async () => {
+it('a budget chain that breaks reads only its own Proofs', async () => {
   const [, grant] = grants as unknown as [GrantRecord, GrantRecord];
   const jti = newJti();
   const spend = { grantId: grant.id, jti, expiresAtMs: Date.now() + 300_000 };

@@ -13,7 +13,7 @@ const node = (index: number): Store => (index % 2 === 0 ? stores.first : stores.
  */
 const isOfSlowness = (outcome: CommitOutcome | undefined) => outcome === 'LOCKED' || outcome === 'CLOCK';
 
-it('of 64 commits of one Proof at once, through two nodes, exactly one is stored', async () => {
+it('of 64 concurrent commits of one Proof through two nodes, exactly one is stored', async () => {
   const world = await createWorld(stores.first);
   const grant = await insertGrant(world);
   const { spend } = allowCommit(world, grant);
@@ -28,7 +28,7 @@ it('of 64 commits of one Proof at once, through two nodes, exactly one is stored
   expect(outcomes.filter((outcome) => outcome === 'REPLAY')).toHaveLength(63);
 });
 
-it('one Proof in two places of a batch is stored once, whatever else the batch holds', async () => {
+it('one Proof twice in a batch is stored once, whatever else the batch contains', async () => {
   const world = await createWorld(stores.first);
   const grant = await insertGrant(world);
   const { spend } = allowCommit(world, grant);
@@ -41,7 +41,7 @@ it('one Proof in two places of a batch is stored once, whatever else the batch h
   );
 });
 
-it('overlapping batches and revokers in random order never wait in a circle', async () => {
+it('concurrent overlapping batches and revocations in random order never deadlock, and spend each Proof and key once', async () => {
   const worlds = await Promise.all(Array.from({ length: 5 }, () => createWorld(stores.first)));
   const pairs = await Promise.all(worlds.map(async (world) => ({ world, grant: await insertGrant(world) })));
   const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)] as T;

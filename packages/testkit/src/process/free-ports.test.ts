@@ -9,7 +9,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-it('ports are all different, free, and not found again at once', async () => {
+it('findFreePorts returns different, free ports, and none of them again in the next call', async () => {
   const ports = [...(await findFreePorts(200)), ...(await findFreePorts(200))];
   expect(new Set(ports).size).toBe(400);
   for (const port of ports.slice(0, 5)) {
@@ -19,7 +19,7 @@ it('ports are all different, free, and not found again at once', async () => {
   }
 });
 
-it('no two workers of a test run find the same', async () => {
+it('findFreePorts returns no port to two workers of a test run', async () => {
   const found = [];
   for (const id of ['1', '2']) {
     vi.stubEnv('VITEST_POOL_ID', id);
@@ -30,7 +30,7 @@ it('no two workers of a test run find the same', async () => {
   expect(new Set(found).size).toBe(2_000);
 });
 
-it('a port that is taken is not found', async () => {
+it('findFreePorts does not return a port in use', async () => {
   const [port = 0] = await findFreePorts(1);
   const server = createServer().listen(port + 16, '127.0.0.1');
   await once(server, 'listening');
@@ -38,9 +38,12 @@ it('a port that is taken is not found', async () => {
   await once(server.close(), 'close');
 });
 
-it.runIf(process.platform === 'linux')('no outgoing connection is given one of them', async () => {
-  const [first = 0] = (await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'))
-    .split(/\s+/)
-    .map(Number);
-  for (const port of await findFreePorts(100)) expect(port).toBeLessThan(first);
-});
+it.runIf(process.platform === 'linux')(
+  'findFreePorts returns only ports below those of outgoing connections',
+  async () => {
+    const [first = 0] = (await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'))
+      .split(/\s+/)
+      .map(Number);
+    for (const port of await findFreePorts(100)) expect(port).toBeLessThan(first);
+  },
+);
