@@ -55,7 +55,7 @@ afterAll(() => removeEmbeddedPostgres(made.dataDir));
 afterEach(cleanUp);
 
 describe('startEmbeddedPostgres', () => {
-  it('starts with UTF8, locale C, 300 connections and fsync by default, keeps data over a restart, and may be stopped twice', async () => {
+  it('starts with UTF8, locale C, 300 connections and fsync, keeps data over a restart, and may be stopped twice', async () => {
     const wanted = (fsync: string) => [{ encoding: 'UTF8', lc: 'C', fsync, max: '300', tz: 'UTC' }];
     const sql = `SELECT current_setting('server_encoding') AS encoding, datcollate AS lc, current_setting('fsync') AS fsync,
       current_setting('max_connections') AS max, current_setting('timezone') AS tz

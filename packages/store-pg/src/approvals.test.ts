@@ -73,9 +73,9 @@ const stateOf = async (id: string) => (await stores.first.approvals.find(id))?.s
 /** Limit for a hundred rounds and more, on a machine that may be busy. */
 const RACES_MS = sampled({ quick: 30_000, deep: 900_000 });
 
-describe('a request is decided once', () => {
+describe('a request for approval', () => {
   it(
-    'of concurrent approvals, denials and cancellations on two nodes, exactly one succeeds',
+    'accepts exactly one of concurrent approvals, denials and cancellations on two nodes',
     async () => {
       for (let round = 0; round < sampled({ quick: 6, deep: 200 }); round++) {
         const id = await insertDueIn(60_000);
@@ -99,7 +99,7 @@ describe('a request is decided once', () => {
   );
 
   it(
-    'an approval that races the expiry succeeds only before it: no expired request is approved',
+    'is approved before it expires or not at all, if an approval races the expiry',
     async () => {
       for (let round = 0; round < sampled({ quick: 10, deep: 500 }); round++) {
         const id = await insertDueIn(30);
@@ -151,7 +151,7 @@ describe('a request is decided once', () => {
   };
 
   it(
-    'of concurrent approvals, denial, cancellation, DID transfer and expiry, one succeeds and is emitted as an event',
+    'ends once and is emitted at most once under concurrent decisions, a DID transfer and the expiry',
     async () => {
       const audience: EventAudience = `rp ${world.relyingParty.did}`;
       await insertSubscription(stores.first, audience, ['approval.decided']);
@@ -172,7 +172,7 @@ describe('a request is decided once', () => {
     RACES_MS,
   );
 
-  it('without the trigger that refuses a second decision several succeed: the test can fail', async () => {
+  it('is decided several times if the trigger refuse_second_decision is disabled: the test can fail', async () => {
     const unguarded = (id: string, { state }: ApprovalDecision) =>
       runSql<ApprovalRecord>(
         stores.url,
@@ -191,7 +191,7 @@ describe('a request is decided once', () => {
     }
   });
 
-  it('the database refuses every change to a decision or to what was asked for', async () => {
+  it('refuses in the database every change to its decision or to what it asks for', async () => {
     const { requestId } = await insert();
     await stores.first.approvals.decide(requestId, DENIED);
     const other = await insert();
@@ -218,7 +218,7 @@ describe('a request is decided once', () => {
     ).rejects.toThrow(/check constraint/);
   });
 
-  it('a Grant can approve only one request', async () => {
+  it('cannot be approved by a Grant that approved another request', async () => {
     const grantId = newGrantId();
     const [one, other] = [await insert(), await insert()];
     expect(await stores.first.approvals.decide(one.requestId, approved(grantId))).not.toBeNull();
@@ -228,7 +228,7 @@ describe('a request is decided once', () => {
     expect(await stateOf(other.requestId)).toBe('pending');
   });
 
-  it('requests of one relying party, and requests to one Principal, are serialised across nodes', async () => {
+  it('waits for a concurrent request by the same relying party or to the same Principal, on any node', async () => {
     const { relyingParty, principal } = newAsk();
     const other = 'did:web:other.example' as DidWeb;
     for (const next of [
@@ -251,7 +251,7 @@ describe('a request is decided once', () => {
     }
   });
 
-  it('the same request is open only once, also if two nodes insert it without the lock', async () => {
+  it('is open only once per Grant and Agent, also if two nodes insert it without the lock', async () => {
     const ask = newAsk();
     const again = { ...newAsk(), grantId: ask.grantId, agent: ask.agent };
     const made = await Promise.allSettled([
@@ -262,8 +262,8 @@ describe('a request is decided once', () => {
   });
 });
 
-describe('a request that is due to expire', () => {
-  it('is read as expired by every query, and is recorded as expired', async () => {
+describe('the expiry of a request for approval', () => {
+  it('shows in every query, and is recorded', async () => {
     const { approvals } = stores.first;
     const principal = world.principal.did;
     const byId = await insertDueIn(-1);
@@ -281,7 +281,7 @@ describe('a request that is due to expire', () => {
     expect(await approvals.decide(swept, approved())).toBeNull();
   });
 
-  it('is not approved, denied or cancelled, also if nobody has read it before', async () => {
+  it('excludes a later approval, denial or cancellation, also if nobody has read the request since', async () => {
     for (const decision of [approved(), DENIED, CANCELLED]) {
       const id = await insertDueIn(-1);
       expect(await stores.first.approvals.decide(id, decision)).toBeNull();
@@ -289,7 +289,7 @@ describe('a request that is due to expire', () => {
     }
   });
 
-  it('includes each pending request to a Principal that is transferred, and no request to another Principal', async () => {
+  it('comes with the transfer of the requested Principal, and not with that of another', async () => {
     const asked = await insert();
     world = await createWorld(stores.first);
     const other = await insert();
@@ -297,7 +297,7 @@ describe('a request that is due to expire', () => {
     expect([await stateOf(asked.requestId), await stateOf(other.requestId)]).toEqual(['expired', 'pending']);
   });
 
-  it('is expired by the job, which also forgets expired Grants and removes requests after 30 days', async () => {
+  it('is recorded by the job, which also forgets expired Grants and removes requests after 30 days', async () => {
     const due = await insertDueIn(-1);
     const { requestId } = await insert();
     await stores.first.approvals.decide(requestId, approved(newGrantId(), Date.now() - 1));
@@ -397,7 +397,7 @@ it('requests to a DID or by a DID are deleted when the DID is released', async (
   }
 });
 
-it('countPending counts over all Principals, without decided requests and without expired ones that are not yet recorded', async () => {
+it('countPending counts over all Principals, and counts neither decided requests nor expired ones', async () => {
   const before = await stores.first.approvals.countPending();
   const { requestId } = await insert();
   await insert();

@@ -310,7 +310,7 @@ const commands = fc.commands(
 );
 
 describe('the budgets of a Grant', () => {
-  it('are at every moment those of the naive model', async () => {
+  it('equal those of a simple model after every command', async () => {
     const property = fc.asyncProperty(budgets, commands, async (list, run) => {
       const grant = await insertGrant(world);
       await fc.asyncModelRun(() => ({ model: new Model(list), real: { grant } }), run);

@@ -198,7 +198,7 @@ describe('checking stored contents', () => {
     await checkContent(deps(), never);
   });
 
-  it('goes on past a day that cannot be read, and rejects at the end with its number and log line', async () => {
+  it('goes on past a day that cannot be read, names it in the log, and rejects at the end', async () => {
     await runSql(stores.url, 'delete from content_checks');
     const [unreadable] = days;
     const { checkpoints } = stores.first;

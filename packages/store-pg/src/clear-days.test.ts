@@ -162,7 +162,7 @@ const namesOf = (manifest: string) =>
 const areThere = async (objects: ObjectStore, names: readonly string[]) =>
   Promise.all(names.map(async (name) => (await objects.head(name)) !== null));
 
-it('a packed day is cleared after seven years in its objects and its detached table; Receipts stay, old objects go later', async () => {
+it('a packed day is cleared after seven years in objects and detached table; Receipts stay, old objects are deleted', async () => {
   const objects = await openFolder();
   await round(objects);
   expect(await readWhole(objects)).toEqual(withReceipts);
@@ -377,7 +377,7 @@ it('an object named by a signed manifest that this database does not know is not
 
 const PATIENT = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
 
-it("days packed under a former DID are read, proven, cleared and unpacked under the present one; another service's are not", async () => {
+it('days packed under a former DID are read, proven, cleared and unpacked; without that former DID they are refused', async () => {
   const objects = await openFolder();
   await round(objects);
   const before = await recorded();

@@ -302,7 +302,7 @@ describe('a repair after both clocks were ahead', () => {
     expect(await store.principals.find(principal.did)).toEqual(right);
   });
 
-  it('limits the dates of Grants and their recorded revocations to now; nodes reread them, and revocations are completed', async () => {
+  it('limits the dates of Grants and their recorded revocations to now, so that nodes reread and complete them', async () => {
     const own = await createWorld(store);
     const { did } = own.principal;
     const before = await insertGrant(own);

@@ -32,19 +32,19 @@ const backendPid = async (client: pg.ClientBase) =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
 const forEver = (client: pg.ClientBase) => client.query('select pg_sleep(60)');
 
-it('keeps a connection whose work succeeded or whose statement the server refused', async () => {
+it('the pool keeps a connection whose work succeeded or whose statement the server refused', async () => {
   const pid = await pool.run(backendPid);
   await expect(pool.run((client) => client.query('select 1/0'))).rejects.toThrow('division by zero');
   expect(await pool.run(backendPid)).toBe(pid);
 });
 
-it('destroys a connection that missed its deadline, and serves the next caller', async () => {
+it('the pool destroys a connection that missed its deadline, and serves the next caller', async () => {
   const pid = await pool.run(backendPid);
   await expect(pool.run(forEver, { deadlineMs: 100 })).rejects.toBeInstanceOf(DeadlineError);
   expect(await pool.run(backendPid)).not.toBe(pid);
 });
 
-it('does not reuse a connection that was left inside a transaction', async () => {
+it('the pool does not reuse a connection that was left inside a transaction', async () => {
   const pid = await pool.run(async (client) => {
     await client.query('begin');
     return backendPid(client);
@@ -52,7 +52,7 @@ it('does not reuse a connection that was left inside a transaction', async () =>
   expect(await pool.run(backendPid)).not.toBe(pid);
 });
 
-it("does not reuse a connection whose caller failed with an error that is not the server's", async () => {
+it("the pool does not reuse a connection whose caller failed with an error that is not the server's", async () => {
   const pid = await pool.run(backendPid);
   await expect(pool.run(() => Promise.reject(new Error('mine')))).rejects.toThrow('mine');
   expect(await pool.run(backendPid)).not.toBe(pid);
@@ -89,7 +89,7 @@ it('work that waits for its exclusive key holds no connection', async () => {
   expect(ended).toEqual(['other', 'second']);
 });
 
-it('survives the termination of its connections, idle or busy', async () => {
+it('the pool survives the termination of its connections, idle or busy', async () => {
   const idle = await pool.run(backendPid);
   await withSession(database.url, async (killer) => {
     await endSessions(database.url, `select ${idle} as pid`);
@@ -104,7 +104,7 @@ it('survives the termination of its connections, idle or busy', async () => {
   expect(await pool.run(backendPid)).toBeTypeOf('number');
 });
 
-it('closes every connection on close(), and reports no error for that', async () => {
+it('the pool closes every connection on close(), and reports no error for that', async () => {
   const reported: Error[] = [];
   const onError = (error: Error) => void reported.push(error);
   const own = new DeadlinePool({ ...PATIENT, databaseUrl: database.url, size: 3, onError });

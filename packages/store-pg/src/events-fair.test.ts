@@ -834,7 +834,7 @@ describe('the work of one call does not grow with the amount of stored data', ()
     ).toEqual([]);
   });
 
-  it('an event for everyone is forgotten in steps of a fixed number of deliveries, each reading only as many subscriptions', async () => {
+  it('an event for everyone is forgotten in steps of a fixed number of deliveries, each reading a bounded number of rows', async () => {
     const SUBSCRIBERS = 2_000;
     const STEP = 100;
     await runSql(

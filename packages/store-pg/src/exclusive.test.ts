@@ -68,7 +68,7 @@ it('without a database the work does not begin', async () => {
   await away.close();
 });
 
-it('exclusive work waits for a slow server as long as administration does, and a closed store opens no further connections', async () => {
+it('exclusive work waits longer for a slow server than connectMs, and a closed store opens at most one more connection', async () => {
   let accepted = 0;
   const slow = await startTcpProxy(stores.url, {
     admit() {

@@ -122,7 +122,11 @@ describe('a list of Grants', () => {
   const active = 'did:web:active.example' as DidWeb;
   const cases: [name: string, filter: () => Omit<GrantFilter, 'limit'>, count: number][] = [
     ['the newest of several Principals', () => ({ principals: [did, active] }), 10],
-    ['all that are in force', () => ({ principals: [did, active], state: 'active' }), 10],
+    [
+      'those of several Principals that are in force',
+      () => ({ principals: [did, active], state: 'active' }),
+      10,
+    ],
     ['the only one in force', () => ({ principals: [did], state: 'active' }), 1],
     ['the only one that is revoked', () => ({ principals: [active], state: 'revoked' }), 1],
   ];

@@ -299,7 +299,7 @@ describe('comparing a revocation log with a database without a known loss', () =
     ]);
   });
 
-  it('lists no Agent that was disabled through its Grants without being registered', async () => {
+  it('lists no unregistered Agent whose Grants are revoked already, and revokes no later Grant of it', async () => {
     const { agent } = await insertGrant(world);
     const principal = world.principal.did;
     await disableAgent(depsOf(), { caller: SYSTEM, principal, agent, requestId: 'r' });

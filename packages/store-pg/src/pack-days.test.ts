@@ -136,7 +136,7 @@ it('packDays packs every due day, empty days too, and no other day; the next rou
   expect(await pack(objects)).toEqual(NOTHING);
 });
 
-it('packDays skips a day that was not counted, not read for evidence, or not found intact within 37 hours', async () => {
+it('packDays skips a day that was not counted, not read for evidence, or not found intact recently', async () => {
   const objects = await openFolder();
   const [first = '', second = ''] = DUE;
   const changes = [
@@ -223,7 +223,7 @@ const onceOver = async (work: () => Promise<void>): Promise<void> => {
   );
 };
 
-it('records of packed days and detached rows cannot be changed; a detached day is dropped after its time and a new proof', async () => {
+it('packed days and detached rows are append-only; a detached day is dropped after its time and a new proof', async () => {
   const objects = await openFolder();
   await pack(objects);
   for (const change of [
@@ -365,7 +365,7 @@ it('a dump that reads a detached day delays its removal, and does not mark the d
   });
 }, 60_000);
 
-it('a session that holds a lock of the ledger delays detaching, is named in the log, and is waited for only briefly', async () => {
+it('a session that holds a lock of the ledger delays detaching, and the log names the session', async () => {
   const objects = await openFolder();
   await packOnly(objects);
   const warned: unknown[] = [];
@@ -544,7 +544,7 @@ describe('a folder of objects that is replaced by an empty one during a round', 
     });
   });
 
-  it('is not suspected if one of three manifests is lost, and is if two are', async () => {
+  it('is not assumed if one of three manifests is lost, and is assumed if two are', async () => {
     const objects = await openFolder();
     await packOnly(objects);
     const names = (await stores.first.coldDays.listLatestManifests(3)).map(({ day, manifestHash }) =>
@@ -843,16 +843,16 @@ describe('a day that differs from what was published', () => {
   const ofDay = `evaluated_at >= date '${day}' and evaluated_at < date '${day}' + 1`;
   const one = `receipt_id = (select min(receipt_id) from receipts where ${ofDay})`;
   const changes: [what: string, change: string, problem: string][] = [
-    ['a byte of a Receipt is another', `update receipts set jws = jws || 'x' where ${one}`, 'content root'],
-    ['a Receipt is gone', `delete from receipts where ${one}`, 'its checkpoint says'],
+    ['a byte of a Receipt differs', `update receipts set jws = jws || 'x' where ${one}`, 'content root'],
+    ['a Receipt is missing', `delete from receipts where ${one}`, 'its checkpoint says'],
     [
-      'a Receipt is another',
+      'the id of a Receipt differs',
       `update receipts set receipt_id = left(receipt_id, 29) || case right(receipt_id, 1) when 'Z' then 'Y' else 'Z' end where ${one}`,
       'its ids lead to',
     ],
   ];
   it.each(sampleOf(changes, 1))(
-    'because %s is not packed, is marked broken, and is packed once that is mended',
+    'because %s, is not packed, is marked broken, and is packed once that is mended',
     async (_, change, problem) => {
       const objects = await openFolder();
       await tamper(stores.url, `create table kept as select * from receipts where ${ofDay}; ${change}`);

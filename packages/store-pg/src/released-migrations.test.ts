@@ -96,12 +96,12 @@ it('every migration is listed with its hash', () => {
   ).toEqual([]);
 });
 
-it('new migrations run after all landed ones', () => {
+it('migrations are listed in the order in which they run, so new ones run last', () => {
   const landed = LANDED.map(([name]) => name);
   expect(landed).toEqual(landed.toSorted());
 });
 
-it('every migration has a number of its own', () => {
+it('no two migrations have the same number', () => {
   const numbers = readdirSync(folder).map((name) => name.slice(0, 4));
   expect(numbers).toEqual([...new Set(numbers)]);
 });

@@ -96,7 +96,7 @@ beforeEach(async () => {
   for (let i = 0; i < NEW_GRANTS; i++) await insertGrant(world);
 });
 
-it('a restore that is cut off after any step can be repeated: the head stays lost until all Grants in force are withheld', async () => {
+it('a restore that is cut off after any step can be repeated, and ends only when all Grants in force are withheld', async () => {
   const fenceStore = await loseHead();
   const { restores } = stores.first;
   const former = await restores.list();

@@ -243,7 +243,7 @@ const SEVEN_YEARS_AGO = `(now() at time zone 'UTC' - interval '7 years') at time
 const old = `receipts where relying_party = 'did:web:old.example'`;
 
 describe('action fields of Receipts', () => {
-  it('are cleared after 7 years by two nodes at once, also after an interrupted round, and all other columns stay unchanged', async () => {
+  it('are cleared after 7 years by two nodes at once, also after an interrupted round; other columns are unchanged', async () => {
     const rest = () =>
       runSql<{ rest: string }>(
         stores.url,

@@ -81,17 +81,20 @@ it.each([
   ['', true],
   ['?target_session_attrs=read-write', true],
   ['?target_session_attrs=any', false],
-])('a server that takes no writes is skipped among several: with "%s" %s', async (attributes, isPassedBy) => {
-  const url = new URL(readOnly.url);
-  const servers = `${url.href}${attributes}`.replace(url.host, `${url.host},${url.host}`);
-  const client = new StoreClient(clientConfig(servers, 1_000));
-  const connected = client.connect().then(
-    () => 'connected',
-    (error: Error) => error.message,
-  );
-  expect(await connected).toBe(isPassedBy ? `${url.hostname} takes no writes` : 'connected');
-  client.destroy();
-});
+])(
+  'of several servers one that takes no writes is skipped, with "%s": %s',
+  async (attributes, isPassedBy) => {
+    const url = new URL(readOnly.url);
+    const servers = `${url.href}${attributes}`.replace(url.host, `${url.host},${url.host}`);
+    const client = new StoreClient(clientConfig(servers, 1_000));
+    const connected = client.connect().then(
+      () => 'connected',
+      (error: Error) => error.message,
+    );
+    expect(await connected).toBe(isPassedBy ? `${url.hostname} takes no writes` : 'connected');
+    client.destroy();
+  },
+);
 
 it('a single server is accepted read-only, unless target_session_attrs asks for writes', async () => {
   const client = new StoreClient(clientConfig(readOnly.url, 1_000));

@@ -85,8 +85,8 @@ describe('a database of a version that stored no DID', () => {
   });
 });
 
-describe('a change of the service DID', () => {
-  it('is made by an operator, keeps the former DID, and is in the audit log', async () => {
+describe('another service DID', () => {
+  it('is set by an operator, keeps the former DID, and is in the audit log', async () => {
     await claim(OURS);
     await changeServiceDid(database.url, 'did:web:new.example');
     expect(await dids()).toEqual([OURS, 'did:web:new.example']);
@@ -102,7 +102,7 @@ describe('a change of the service DID', () => {
     );
   });
 
-  it('is the only way to change it: service_dids is append-only', async () => {
+  it('cannot replace the stored one: service_dids is append-only', async () => {
     await claim(OURS);
     for (const sql of [
       `update service_dids set did = '${TYPO}'`,

@@ -439,10 +439,10 @@ describe('a closed day that is not proven', () => {
   });
 });
 
-describe('a role that could bypass the rules is not granted the service', () => {
+describe('a role is refused the service', () => {
   const refused = (problem: string) => ({ kind: 'refused', message: expect.stringContaining(problem) });
 
-  it('the owner itself, which keeps its rights', async () => {
+  it('if it owns the tables, and it keeps its rights', async () => {
     const [owner] = await runSql<{ name: string }>(database.url, 'select current_user as name');
     for (const grant of [grantService, grantRunner])
       await expect(grant(database.url, owner?.name ?? '')).rejects.toMatchObject(
@@ -452,8 +452,8 @@ describe('a role that could bypass the rules is not granted the service', () => 
   });
 
   it.each([
-    ['a member of the owner, which can assume its rights', 'noinherit in role current_user'],
-    ['a superuser', 'superuser'],
+    ['if it is a member of the owner, whose rights it can assume', 'noinherit in role current_user'],
+    ['if it is a superuser', 'superuser'],
   ])('%s', async (_, attributes) => {
     const other = `${role}_other`;
     const [owner] = await runSql<{ name: string }>(database.url, 'select current_user as name');
@@ -466,7 +466,7 @@ describe('a role that could bypass the rules is not granted the service', () => 
     }
   });
 
-  it('a role that may create tables in the schema', async () => {
+  it('if it may create tables in the schema', async () => {
     await runSql(database.url, 'grant create on schema public to public');
     try {
       await expect(grantService(database.url, role)).rejects.toMatchObject(
@@ -477,7 +477,7 @@ describe('a role that could bypass the rules is not granted the service', () => 
     }
   });
 
-  it('a role without any grant is told at its start to run svc-admin migrate --service-role', async () => {
+  it('at its start if it was granted nothing, and is told to run svc-admin migrate with --service-role', async () => {
     const other = `${role}_other`;
     await runSql(database.url, `create role ${other} login password 'p'`);
     const url = Object.assign(new URL(database.url), { username: other, password: 'p' }).href;
@@ -490,7 +490,7 @@ describe('a role that could bypass the rules is not granted the service', () => 
     }
   });
 
-  it('a role that does not exist', async () => {
+  it('if it does not exist', async () => {
     await expect(grantService(database.url, 'nobody_here')).rejects.toMatchObject(
       refused('role "nobody_here" does not exist'),
     );

@@ -304,7 +304,7 @@ describe('a key of a hosted Principal that was first seen and ended within the l
   });
 });
 
-it('a restore ends an Agent, two entitlements, a pause, an API key and a service key again from the copies beside the fence', async () => {
+it('a restore ends an Agent, entitlements, a pause, an API key and a service key again from the copies at the fence', async () => {
   const store = stores.first;
   const principal = world.principal.did;
   const orgIds = [await insertOrg(store), await insertOrg(store)];
@@ -413,7 +413,7 @@ describe('a restore is refused and changes nothing if the key files do not match
     expect(await fenceStore.find(HEAD_KEY)).toEqual(head);
   });
 
-  it('a restore with the last key file succeeds', async () => {
+  it('and succeeds with the last key file', async () => {
     const kept = { 'status-lists': [await keepList(1, DID, lost)], revoked: [] };
     await insertGrants(2);
     const identity = { ...ofService, statusKeys: withFormer(lost) };

@@ -214,7 +214,7 @@ it('the key of a released Principal allocates no Grant: UNAUTHORIZED', async () 
 });
 
 it.each(['an org', 'no org'] as const)(
-  'a relying party in %s is not transferred while or after its first decision is stored, also one that is no production check',
+  'a relying party in %s is not transferred while its first decision is being stored, or after it',
   async (where) => {
     const world = await createWorld(stores.first, where === 'an org' ? await insertOrg(stores.first) : null);
     const { did, orgId } = world.relyingParty;
@@ -257,7 +257,7 @@ it('hasDecided locks today and tomorrow, so no decision is stored between it and
   expect(days).toEqual(expect.arrayContaining([0, 1].map((after) => (today?.day ?? 0) + after)));
 });
 
-it('a node that stops while it holds the locks of all days blocks no decision: its transaction ends, and the next succeeds', async () => {
+it('a node that stops while it holds the locks of all days blocks no decision, and the next transaction works', async () => {
   const world = await createWorld(stores.first);
   const { did } = world.relyingParty;
   const stopped = stores.first.transaction(async (tx) => {
@@ -269,7 +269,7 @@ it('a node that stops while it holds the locks of all days blocks no decision: i
   expect(await stores.first.transaction((tx) => tx.usage.hasDecided(did))).toBe(true);
 });
 
-it('migration 0045 revokes keys without an owner and keys issued by another org, no others, and records it in the audit log', async () => {
+it('migration 0045 revokes keys without an owner and keys issued by another org, no others, and audits this', async () => {
   const [{ did, key, orgId }, former, starter] = [
     await createMember('rp'),
     await insertOrg(stores.first),

@@ -139,7 +139,7 @@ it('an outcome of a Receipt that is missing from a hot day is not stored, althou
   expect(await stores.first.outcomes.insert(newOutcome(absent, 60), found)).toBeNull();
 });
 
-it('without issuer_unverified, an outcome of a denial is stored on a hot day and refused on a cold one, for repetition', async () => {
+it('an outcome of a denial without issuer_unverified (former version) is stored on hot days and refused on cold ones', async () => {
   const insertOf = ({ id, rp, principal, at, reason }: Receipt, ordinal: number) => {
     const attestationId = `oat_${encodeUlid(Date.now(), randomBytes(10))}`;
     return runSql(

@@ -169,7 +169,7 @@ const ask = async (
   return answers.map((answer) => JSON.stringify(answer));
 };
 
-it('lists, exports, counts, Receipts, proofs and leaves are the same hot and with any days cold, for any filter and cursor', async () => {
+it('lists, exports, counts, Receipts, proofs and leaves are the same hot and cold, for any filter and cursor', async () => {
   const [lists = [], counts = []] = [
     fc.sample(fc.tuple(listFilter, fc.constantFrom(1, 3, 20, 201)), {
       numRuns: sampled({ quick: 10, deep: 600 }),
@@ -495,7 +495,7 @@ describe('the manifest of a cold day', () => {
   });
 });
 
-it('pages that end early for lack of time together equal the whole list, and no cursor is the id of an unlisted Receipt', async () => {
+it('pages cut short by time together equal the whole list, and no cursor is the id of an unlisted Receipt', async () => {
   await makeCold(DUE);
   const hurried = createStore({
     databaseUrl: stores.url,
@@ -725,7 +725,7 @@ describe('with cold days', () => {
     }
   });
 
-  it('an entitlement push that waits for objects holds no connection, and counts a day that moves meanwhile where it is then', async () => {
+  it('an entitlement push that waits for objects holds no connection, and counts a day that moves meanwhile once', async () => {
     const org = 'org_slow' as OrgId;
     await reading.orgs.insert({ orgId: org, slug: 'slow', name: 'Slow' });
     await runSql(
@@ -823,7 +823,7 @@ describe('with cold days', () => {
     }
   });
 
-  it('with the object store down or not configured, cold days are unavailable instead of absent, and hot days are readable', async () => {
+  it('without an object store cold days are unavailable, not absent, and hot days are readable', async () => {
     const gone = async () => {
       throw new ObjectStoreError('unavailable', 'no such store');
     };

@@ -68,7 +68,7 @@ it('inTurn runs work once for all its callers, one piece after another, with a p
   expect(log.at(-1)).toBe('a takes 3');
 });
 
-it('results decoded elsewhere are opened one by one, each followed by an equal pause, with at most two decoding at once', async () => {
+it('results decoded elsewhere are opened one by one with an equal pause after each, and at most two decode at once', async () => {
   const { log, pace, take } = createThread();
   let [decoding, most] = [0, 0];
   const read: ReadElsewhere = async ({ name }) => {

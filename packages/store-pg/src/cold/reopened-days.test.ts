@@ -51,7 +51,7 @@ const replaceManifest = (day: string) =>
     [day],
   );
 
-it('svc_reopen_days restores packed and broken days to the byte; a finished day stays cold, and packed days stay append-only', async () => {
+it('svc_reopen_days restores packed and broken days to the byte, and keeps finished days cold', async () => {
   const [broken = ''] = DAYS.slice(DUE.length);
   await runSql(stores.url, `insert into cold_days (day, state, problem) values ($1, 'broken', 'its tree')`, [
     broken,

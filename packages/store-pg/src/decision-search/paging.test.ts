@@ -60,7 +60,7 @@ const readAllPages = async (query: Partial<DecisionQuery>, between: () => Promis
   return ids;
 };
 
-it('paging repeats and misses no decision while eight writers on two nodes commit and the ledger is sealed and counted', async () => {
+it('paging repeats and misses no decision while eight writers commit and the ledger is sealed and counted', async () => {
   const grant = await insertGrant(world);
   let isOver = false;
   const writers = Array.from({ length: WRITERS }, async (_, i) => {

@@ -169,7 +169,7 @@ const filters: fc.Arbitrary<DecisionListFilter> = fc
 /** Before the busy day, in the middle of it, in the middle of a later one, and after all days. */
 const UNTIL = [BUSY_DAY, BUSY_DAY + 0.5, DAYS - 9.3, DAYS + 1];
 
-it('a search with any filter and cursor finds exactly its matches, newest first, whatever part of the ledger is counted', async () => {
+it('a search with any filter and cursor finds exactly its matches, newest first, for any counted part of the ledger', async () => {
   for (const days of UNTIL) {
     await countUntil(FIRST_MS + days * DAY_MS);
     const law = fc.asyncProperty(filters, fc.constantFrom(1, 2, 7, 50, 201, 5_001), async (filter, limit) => {

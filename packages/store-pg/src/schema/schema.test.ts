@@ -202,7 +202,7 @@ describe('compareSchema reports no fault for', () => {
   });
 });
 
-it('readSchema tells apart a schema that is ahead, which it does not compare, one behind, and one that was never migrated', async () => {
+it('readSchema tells apart schemas that are ahead (not compared), behind, and never migrated', async () => {
   const change = (sql: string) => runSql(database.url, sql);
   await change(`insert into migrations (name, sha256, runs_from) values ('9999-later', 'x', '0000')`);
   await change('alter table agents add column later text not null default $$x$$');

@@ -121,7 +121,7 @@ describe('a chain', () => {
   });
 
   it.each<[string, number, (world: World) => Partial<DecisionCommit>, string]>([
-    ['a revoked key', 3, () => ({ keyHash: '00'.repeat(32) }), 'KEY_REVOKED'],
+    ['an unknown API key', 3, () => ({ keyHash: '00'.repeat(32) }), 'KEY_REVOKED'],
     [
       'another version of its relying party',
       0,
