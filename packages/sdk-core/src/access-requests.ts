@@ -1,4 +1,4 @@
-/** What both sides of an approval say of one request (protocol §16). */
+/** What both SDKs share for reading one request for approval (protocol §16). */
 import type { JsonValue } from '@svc/codec';
 import { isAccessRequestId } from '@svc/protocol';
 import { rule } from './arguments.ts';
@@ -8,7 +8,7 @@ import type { AccessRequest } from './wire.generated.ts';
 
 export const aRequestId = rule('the task.id of an AccessRequest, arq_ and 26 characters', isAccessRequestId);
 
-/** @throws SvcError `bad-response` for another request */
+/** @throws SvcError `bad-response` where the answer is about another request */
 export function readRequestOf(requestId: string, body: JsonValue): AccessRequest {
   const request = readAccessRequest(body, 'the request');
   if (request.task.id === requestId) return request;

@@ -1,6 +1,7 @@
 /**
- * What Principals and relying parties do alike: who they are, their API keys, their audit log (interface §Endpoints,
- * API keys, identity, audit, usage). Records are as the service sends them; what a call did is told in camelCase.
+ * What the clients of Principals and relying parties share: the caller's identity, its API keys, its audit log
+ * (interface §Endpoints, API keys, identity, audit, usage). Records have the service's member names; results of calls
+ * are in camelCase.
  */
 import { isApiKeyId } from '@svc/protocol';
 import { checkValue, rule } from './arguments.ts';
@@ -19,36 +20,38 @@ import type { ApiKeyIssued, ApiKeyList, AuditEvent, AuditList, Me } from './wire
 
 /** The API keys of the caller's own subject. */
 export interface ApiKeys {
-  /** Ids and labels, newest first: every live one, and the 900 that were revoked last; never a value. */
+  /** Ids and labels, newest first: every live key and the 900 keys revoked last. Values of keys are never returned. */
   list(options?: CallOptions): Promise<ApiKeyList>;
   /**
-   * A further key; the old ones stay. To rotate: issue, change over, revoke. `api_key` is shown only here.
-   * @throws SvcError Never sent twice: after `outcome-unknown` or a 503 an unused key may be in the list.
+   * Issues a further key; existing keys stay valid. To rotate: issue a key, switch to it, revoke the old one. `api_key`
+   * is returned only here.
+   * @throws SvcError The call is never repeated. After `outcome-unknown` or a 503 an unused key may have been issued:
+   * see the list.
    */
   issue(request?: { label?: string }, options?: CallOptions): Promise<ApiKeyIssued>;
-  /** At once and for good. Repeatable. A key may revoke itself. */
+  /** Revokes a key at once and for good. Repeatable. A key may revoke itself. */
   revoke(keyId: string, options?: CallOptions): Promise<{ keyId: string; revokedAt: string }>;
 }
 
-/** Which audit events. What is absent does not restrict. */
+/** Which audit events to list. An absent member does not restrict the list. */
 export interface AuditFilter {
   /** `noun.verb`, for example `grant.revoke`. */
   action?: AuditEvent['action'];
-  /** Exactly what it was done to: a DID, or the id of a Grant or key. */
+  /** The exact target of the event: a DID, or the id of a Grant or key. */
   target?: string;
-  /** At this instant or later. */
+  /** Events at this instant or later. */
   since?: Date | string;
-  /** Before this instant. */
+  /** Events before this instant. */
   until?: Date | string;
-  /** Per page, 1–200. */
+  /** Items per page, 1–200. */
   limit?: number;
 }
 
 /** The audit log of the caller's own subject. */
 export interface AuditLog {
-  /** What the subject of the key did, newest first, fetched page by page as it is consumed. */
+  /** What the key's subject did, newest first. Pages are fetched as the list is consumed. */
   list(filter?: AuditFilter, options?: CallOptions): AsyncGenerator<AuditEvent, void, undefined>;
-  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
+  /** One page of the list; `next_cursor` is the `cursor` of the next page, null on the last one. */
   page(filter?: AuditFilter & { cursor?: string }, options?: CallOptions): Promise<AuditList>;
 }
 
@@ -57,7 +60,7 @@ const aKeyId = rule('the key_id of an API key, 12 hexadecimal characters, not th
 export const getMe = async (transport: Transport, call: CallOptions): Promise<Me> =>
   (await getMeWithTime(transport, call)).me;
 
-/** With the time by the service's clock, see `Answer`. */
+/** Adds the time by the service's clock, see `Answer`. */
 export async function getMeWithTime(
   transport: Transport,
   call: CallOptions,
@@ -113,7 +116,7 @@ export function createAuditLog(transport: Transport): AuditLog {
   };
 }
 
-/** A query parameter. */
+/** An instant as a query parameter. */
 export function instant(name: string, value: Date | string | undefined): Record<string, string> {
   if (value === undefined) return {};
   if (typeof value === 'string') return { [name]: value };

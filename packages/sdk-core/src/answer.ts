@@ -1,4 +1,6 @@
-/** Reading what the service answered (interface §Errors): within a size, as strict JSON, or as an error of its own. */
+/**
+ * Reads the service's answers (interface §Errors): within a size limit, as strict JSON, or as an error of the service.
+ */
 import {
   concatBytes,
   decodeUtf8,
@@ -12,29 +14,31 @@ import {
 import type { Deadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 
-/** A 200, 201 or expected 202 with its JSON body. */
+/** An answer 200, 201 or, where expected, 202, with its JSON body. */
 export interface Answer {
   status: number;
   requestId: string | null;
-  /** `Svc-Idempotent-Replay`: the service says that it repeats an earlier answer. Nobody has signed that. */
+  /** From `Svc-Idempotent-Replay`: the service says that it repeats an earlier answer. This header is not signed. */
   isIdempotentReplay: boolean;
-  /** `Svc-Time`, the time by the service's clock, in milliseconds since the epoch. Null without one that can be read. */
+  /**
+   * From `Svc-Time`: the time by the service's clock, in milliseconds since the epoch. Null if absent or unreadable.
+   */
   serviceTimeMs: number | null;
   body: JsonValue;
 }
 
-/** What one attempt came to, when it is not an answer. */
+/** The result of one attempt that brought no answer. */
 export interface Failure {
   error: SvcError;
   canRetry: boolean;
-  /** The request may have been acted on although no answer says so. */
+  /** The service may have acted on the request although no answer says so. */
   isLost: boolean;
 }
 
-/** More than any answer of the interface but the list of an Agent's revoked Grants. */
+/** Every answer of the interface is smaller, except the list of an Agent's revoked Grants. */
 export const MAX_RESPONSE_BYTES = 1_048_576;
 
-/** On a page of the directory: the page, its list, the entry. */
+/** Depth of a DID document on a page of the directory: the page, its list, the entry. */
 const DOCUMENT_STANDS_DEEP = 3;
 
 interface Expected {
@@ -50,7 +54,7 @@ export function readAnswer(
 ): Answer | Failure {
   const requestId = response.headers.get('svc-request-id');
   const { status } = response;
-  // A gateway's page may be either, and its status says enough.
+  // The page of a gateway may be too long or not UTF-8; its status suffices.
   if (text === null && status < 400) return badResponse('not UTF-8, or too long', status, requestId);
   const body = text ?? '';
   const json = hasDocuments ? parseJsonOfAnyNumbers(body, DOCUMENT_STANDS_DEEP) : parseStrictJson(body);
@@ -71,14 +75,14 @@ export function readAnswer(
   return { error, canRetry, isLost: isGateway || code === 'INTERNAL' };
 }
 
-/** What the service itself answers beside 503; 501 is of the one in memory (`@svc/testing`). */
+/** The codes of the service's own 5xx besides 503. Only the service in memory (`@svc/testing`) answers 501. */
 const CODES_OF_5XX: Readonly<Record<number, string>> = { 500: 'INTERNAL', 501: 'NOT_IMPLEMENTED' };
 
-/** Whether something in between answered, such as with 520 or 524, which may have handed the request on. */
+/** Whether a gateway answered, such as with 520 or 524. The gateway may have forwarded the request. */
 const isOfGateway = (status: number, code: string | null): boolean =>
   status >= 500 && status !== 503 && code !== CODES_OF_5XX[status];
 
-/** The body, or null if it is not UTF-8 or longer than `maxBytes`. Rejects if it breaks off. */
+/** The body, or null if it is not UTF-8 or longer than `maxBytes`. Rejects if the connection breaks. */
 export async function readText(
   response: Response,
   deadline: Deadline,
@@ -110,7 +114,7 @@ function readErrorBody(body: JsonValue): { code: string | null; message: string 
   };
 }
 
-/** The target of the link with `rel="help"` (RFC 8288), where it is one that a person can open. */
+/** The target of the link with `rel="help"` (RFC 8288), if a person can open it in a browser. */
 export function readHelpUrl(link: string | null): string | null {
   const [, url = null] =
     /<(https?:\/\/[\x21\x23-\x3b\x3d\x3f-\x7e]{1,512})>\s*;\s*rel="?help"?(?:[;,\s]|$)/i.exec(link ?? '') ??

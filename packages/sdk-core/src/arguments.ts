@@ -1,14 +1,13 @@
 /**
- * Checking at run time what callers pass in: `readArgument` for an object of options, `checkValue` for a single value.
- * Callers in JavaScript have no types, and an option that is misspelt, or text where a list belongs, could allow more
- * than was meant: so options that are not known are refused, and the known ones are read once, checked, and handed on
- * as a copy. Messages name the member and the kind of value, never the value itself, which may be a secret; numbers are
- * shown where a number belongs.
+ * Checks at run time what callers pass in: `readArgument` an object of options, `checkValue` a single value. Callers in
+ * JavaScript have no types. A misspelt option, or text in place of a list, could allow more than the caller meant. So
+ * unknown options are refused; known options are read once, checked, and returned as a copy. Messages name the member
+ * and the kind of value. They never show the value, which may be a secret, except a number where a number is required.
  */
 import { SvcError } from './errors.ts';
 
 export interface Rule<T> {
-  /** Ends the sentence "… must be …". */
+  /** Completes the sentence "… must be …". */
   readonly what: string;
   readonly isMet: (value: unknown) => value is T;
   readonly showsNumbers?: boolean;
@@ -16,11 +15,11 @@ export interface Rule<T> {
 
 export interface OptionalRule<T> {
   readonly optional: Rule<T>;
-  /** What leaving the member out allows. Given, undefined does not count as left out. */
+  /** What is allowed if the member is left out. A member given as undefined does not count as left out. */
   readonly allowsWhenAbsent?: string;
 }
 
-/** A rule for every member of `T`: an option added to the type does not compile until it has one. */
+/** A rule for every member of `T`: a new option of the type does not compile without its rule. */
 export type Rules<T> = {
   readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K>
     ? OptionalRule<Exclude<T[K], undefined>>
@@ -30,7 +29,7 @@ export type Rules<T> = {
 export type ArgumentErrorKind = 'invalid-argument' | 'configuration';
 
 /**
- * The known members of `value`, read once. `at` is what the caller called.
+ * Reads the known members of `value` once. `at` names the function that the caller called.
  * @throws SvcError of `kind`
  */
 export function readArgument<T extends object>(
@@ -41,7 +40,7 @@ export function readArgument<T extends object>(
 ): T {
   if (!isObject(value)) throw new SvcError(kind, `${at} takes an object of options; given ${kindOf(value)}`);
   const entries: [string, Rule<unknown> | OptionalRule<unknown>][] = Object.entries(rules);
-  // Inherited members count: they would be read like own ones.
+  // Inherited members are checked too, because they would be read like own members.
   for (const name in value) {
     if (Object.hasOwn(rules, name)) continue;
     const known = entries.map(([one]) => one).join(', ');
@@ -89,7 +88,7 @@ function problemOf(value: unknown, { what, isMet, showsNumbers = false }: Rule<u
   return `must be ${what}; given ${given}`;
 }
 
-/** What sort of value it is, without anything of what it says. */
+/** The kind of the value, without any of its content. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -108,18 +107,18 @@ export const rule = <T>(what: string, isMet: (value: unknown) => value is T): Ru
 
 export const optionally = <T>(rule: Rule<T>): OptionalRule<T> => ({ optional: rule });
 
-/** May be left out, and then allows more: so undefined must not stand for it by mistake. */
+/** A member that may be left out, which allows more; so an accidental undefined must not stand for it. */
 export const absentAllows = <T>(allowsWhenAbsent: string, rule: Rule<T>): OptionalRule<T> => ({
   optional: rule,
   allowsWhenAbsent,
 });
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
-/** Scheme, host and port in the one spelling that a signed URL begins with; Proofs are for http and https alone. */
+/** Scheme, host and port, in the one spelling with which a signed URL begins. Proofs exist for http and https only. */
 export const isOrigin = (value: unknown): value is string =>
   isText(value) && /^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value;
 const isTextList = (value: unknown): value is readonly string[] =>
-  // Array.from: a hole counts as undefined.
+  // Array.from turns a hole into undefined.
   Array.isArray(value) && Array.from(value).every(isText);
 
 export const aText = (what = 'a string'): Rule<string> => rule(what, isText);
@@ -145,7 +144,7 @@ export const anInteger = (min: number, max: number, unit: string): Rule<number> 
 export const aFunction = <F extends (...args: never[]) => unknown>(what = 'a function'): Rule<F> =>
   rule(what, (value): value is F => typeof value === 'function');
 
-/** An object that has these members as text and these as functions, whatever else it has. */
+/** An object with these members as text and these as functions; other members are ignored. */
 export const anObjectWith = <T extends object>(
   what: string,
   texts: readonly (keyof T & string)[],

@@ -1,8 +1,8 @@
-/** What every call of the clients takes. */
+/** Options of every call of the clients. */
 
 /**
- * For one call: a signal that ends it, and milliseconds for the whole of it instead of the client's own. A list that is fetched
- * as it is consumed has so long for each page.
+ * `signal` ends this call. `timeoutMs` is the time for the whole call, in milliseconds, instead of the client's. For a
+ * list that is fetched as it is consumed, `timeoutMs` applies to each page.
  */
 export interface CallOptions {
   signal?: AbortSignal;

@@ -1,4 +1,4 @@
-/** The options that both clients have for reaching the service. */
+/** The options with which both clients reach the service. */
 import { aFlag, aFunction, anInteger, aText, optionally, type Rules } from './arguments.ts';
 
 export interface ConnectionOptions {
@@ -11,7 +11,7 @@ export interface ConnectionOptions {
   random?: () => number;
 }
 
-/** A day: thrice as long still fits a timer, which fires at once beyond 2^31−1 ms. */
+/** At most a day: three times as long still fits a timer. A timer of more than 2^31−1 ms fires at once. */
 export const timeoutRule = anInteger(1, 86_400_000, 'milliseconds');
 
 export const connectionRules: Rules<ConnectionOptions> = {

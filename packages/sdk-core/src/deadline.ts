@@ -1,13 +1,13 @@
-/** One deadline over everything a call does, retries and waits included, joined with the caller's signal. */
+/** One deadline for everything a call does, retries and waits included, combined with the caller's signal. */
 export interface Deadline {
   /** Fires on expiry or when the caller's signal fires. */
   readonly signal: AbortSignal;
-  /** Why it is over, or null while it is not. A timer that is late does not make it later. */
+  /** Why the call is over, or null before that. Decided by the clock: a late timer does not extend the deadline. */
   readonly ended: 'timeout' | 'aborted' | null;
   remainingMs(): number;
   /** Settles as `work` does, or rejects when the signal fires, even if `work` ignores the signal. */
   within<T>(work: Promise<T>): Promise<T>;
-  /** Must be called when the call is over: releases the timer and the listener. */
+  /** Must be called when the call is over: clears the timer and removes the listener. */
   clear(): void;
 }
 

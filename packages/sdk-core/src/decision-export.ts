@@ -1,6 +1,6 @@
 /**
- * Decisions whole, with their Receipts and outcomes, for archives and spreadsheets (interface §Decisions): never more
- * than a piece held.
+ * Complete decisions with their Receipts and outcomes, for archives and spreadsheets (interface §Decisions). Only one
+ * piece is in memory at a time.
  */
 import { parseStrictJson } from '@svc/codec';
 import type { CallOptions } from './call-options.ts';
@@ -11,18 +11,18 @@ import { linesOf, type TextStream } from './text-stream.ts';
 import type { Transport } from './transport.ts';
 import type { DecisionExportRow } from './wire.generated.ts';
 
-/** Decisions that a filter takes, as rows and as a file. */
+/** Exports the decisions that match a filter, as rows or as a CSV file. */
 export interface DecisionExports<Filter, Row = DecisionExportRow> {
   /**
-   * Every decision of the filter with its Receipt and outcomes, newest first, read as it is consumed and never held in
-   * memory. `limit` is per page, 1–5,000. `timeoutMs` is for each wait for more.
-   * @throws SvcError Where it breaks off. What came before is complete up to there and no further.
+   * Every matching decision with its Receipt and outcomes, newest first. Read as it is consumed, never held in memory
+   * as a whole. `limit` is per page, 1–5,000. `timeoutMs` applies to each wait for more data.
+   * @throws SvcError Where the export breaks off. All rows before that are complete.
    */
   export(filter?: Filter & { limit?: number }, options?: CallOptions): AsyncGenerator<Row, void, undefined>;
   /**
-   * The same as the text of one CSV file with one header line, piece by piece. It is safe to open in a spreadsheet: a `'`
-   * at the beginning of a cell, or in it after `;`, `|` or tab, is not part of the value.
-   * @throws SvcError Where it breaks off. What came before may then end within a row.
+   * The same as text of one CSV file with one header line, piece by piece. The file is safe to open in a spreadsheet: a
+   * `'` at the beginning of a cell, or after `;`, `|` or tab within it, is not part of the value.
+   * @throws SvcError Where the export breaks off. The text before that may end within a row.
    */
   exportCsv(
     filter?: Filter & { limit?: number },
@@ -30,7 +30,7 @@ export interface DecisionExports<Filter, Row = DecisionExportRow> {
   ): AsyncGenerator<string, void, undefined>;
 }
 
-/** `pathOf` answers where the export is. */
+/** `pathOf` returns the path of the export. */
 export const decisionExports = <Filter extends NamedFilter>(
   transport: Transport,
   pathOf: (call: CallOptions) => string | Promise<string>,
@@ -61,7 +61,7 @@ export const decisionExports = <Filter extends NamedFilter>(
   };
 };
 
-/** A decision with 100 outcomes of long texts. */
+/** Room for a decision with 100 outcomes that contain long texts. */
 const MAX_LINE_CHARS = 8_388_608;
 
 const badExport = (what: string): SvcError =>
@@ -84,7 +84,7 @@ interface ExportPage {
   readonly chunks: AsyncGenerator<string, void, undefined>;
 }
 
-/** Each page is asked for when the one before has been consumed. */
+/** Requests each page once the page before has been consumed. */
 async function* exportPages(
   open: (from: { cursor?: string }) => Promise<TextStream>,
 ): AsyncGenerator<ExportPage, void, undefined> {
@@ -114,14 +114,14 @@ function readRow(line: string): DecisionExportRow {
   return row;
 }
 
-/** Passes on the text of a header line and `rowCount` rows; throws at its end where it is not that. */
+/** Passes the text on. At its end, throws unless it was a header line and `rowCount` rows. */
 async function* wholeCsv(
   chunks: AsyncIterable<string>,
   rowCount: number,
 ): AsyncGenerator<string, void, undefined> {
   let [isQuoted, isEnded, lines] = [false, false, 0];
   for await (const chunk of chunks) {
-    // A quote within a cell is written as two, which leave it as it was.
+    // CSV writes a quote within a cell as two quotes, so the pair toggles the state twice and leaves it unchanged.
     for (const [character] of chunk.matchAll(/["\n]/g))
       if (character === '"') isQuoted = !isQuoted;
       else if (!isQuoted) lines += 1;
@@ -132,7 +132,7 @@ async function* wholeCsv(
   checkRowCount(lines - 1, rowCount);
 }
 
-/** Names of columns hold no line break, so the header ends with the first one. */
+/** Column names contain no line break, so the header ends at the first one. */
 async function* withoutHeader(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   let isPast = false;
   for await (const chunk of chunks) {

@@ -1,4 +1,4 @@
-/** Decisions page by page, for whoever may list them (interface §Decisions). */
+/** Decisions page by page, for every caller that may list them (interface §Decisions). */
 import type { JsonValue } from '@svc/codec';
 import { instant } from './account.ts';
 import type { CallOptions } from './call-options.ts';
@@ -6,18 +6,18 @@ import { iteratePages } from './pages.ts';
 import { readDecisionList } from './readers.generated.ts';
 import type { DecisionList, DecisionSummary } from './wire.generated.ts';
 
-/** Decisions that a filter takes, newest first. */
+/** Lists the decisions that match a filter, newest first. */
 export interface DecisionPages<Filter> {
-  /** Newest first, fetched page by page as it is consumed. `limit` is per page, 1–200. */
+  /** Newest first. Pages are fetched as the list is consumed. `limit` is per page, 1–200. */
   list(
     filter?: Filter & { limit?: number },
     options?: CallOptions,
   ): AsyncGenerator<DecisionSummary, void, undefined>;
-  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
+  /** One page of the list; `next_cursor` is the `cursor` of the next page, null on the last one. */
   page(filter?: Filter & { limit?: number; cursor?: string }, options?: CallOptions): Promise<DecisionList>;
 }
 
-/** `read` answers what the service said to a filter and the place at which its page begins. */
+/** `read` returns the service's answer for a filter and the cursor at which the page begins. */
 export const decisionPages = <Filter extends object>(
   read: (filter: Filter | undefined, from: { cursor?: string }, call: CallOptions) => Promise<JsonValue>,
 ): DecisionPages<Filter> => {
@@ -33,7 +33,7 @@ export const decisionPages = <Filter extends object>(
   };
 };
 
-/** Members of a filter of decisions whose names on the wire are others. */
+/** Members of a filter of decisions that have other names on the wire. */
 export interface NamedFilter {
   since?: Date | string;
   until?: Date | string;
@@ -41,7 +41,7 @@ export interface NamedFilter {
   keyId?: string;
 }
 
-/** As the service takes it. */
+/** The filter as the service's query parameters. */
 export const decisionQuery = <Filter extends NamedFilter>({
   since,
   until,

@@ -1,4 +1,4 @@
-/** One decision with its outcome ledger, as the service keeps it (interface §Decisions). */
+/** One decision with its outcome ledger, as the service stores it (interface §Decisions). */
 import { isReceiptId } from '@svc/protocol';
 import { rule } from './arguments.ts';
 import type { CallOptions } from './call-options.ts';
@@ -6,13 +6,13 @@ import { readDecision } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { Decision } from './wire.generated.ts';
 
-/** What names a decision, wherever the caller gives it. */
+/** The id of a decision, wherever the caller passes one. */
 export const aReceiptId = rule('the receipt_id of a Receipt, drc_ and 26 characters', isReceiptId);
 
-/** A Receipt, and 100 attestations with long texts. */
+/** Room for a Receipt and 100 attestations that contain long texts. */
 const MAX_DECISION_BYTES = 8_388_608;
 
-/** `path`: where the decision is. Whose Receipt came is for the caller to check. */
+/** Fetches the decision at `path`. The caller must check which Receipt came. */
 export async function fetchDecision(
   transport: Transport,
   path: string,

@@ -9,22 +9,22 @@ import { readPrincipalDirectory } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { PrincipalDirectory, PrincipalDirectoryEntry } from './wire.generated.ts';
 
-/** Which Principals. What is absent does not restrict. */
+/** Which Principals to list. An absent member does not restrict the list. */
 export interface DirectoryFilter {
   kind?: 'managed' | 'hosted';
   state?: 'verified' | 'unverified';
-  /** Per page, 1–200. */
+  /** Items per page, 1–200. */
   limit?: number;
 }
 
-/** `Found` is what the service shows of one Principal to the keys of this client. */
+/** `Found` is the record of one Principal that the service shows to the keys of this client. */
 export interface Directory<Found> {
-  /** Every Principal of the filter, in ascending order of DIDs, fetched page by page as it is consumed. */
+  /** Every matching Principal, in ascending order of DIDs. Pages are fetched as the list is consumed. */
   list(
     filter?: DirectoryFilter,
     options?: CallOptions,
   ): AsyncGenerator<PrincipalDirectoryEntry, void, undefined>;
-  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
+  /** One page of the list; `next_cursor` is the `cursor` of the next page, null on the last one. */
   page(filter?: DirectoryFilter & { cursor?: string }, options?: CallOptions): Promise<PrincipalDirectory>;
   /**
    * One record by its DID.
@@ -63,7 +63,7 @@ export function createDirectory<Found extends { did: string }>(
 
 const aDidWeb = rule(didWeb.what, didWeb.isMet);
 
-/** One path segment. A `%3A` inside the DID goes as `%253A`. */
+/** The DID as one path segment: a `%3A` inside it becomes `%253A`. */
 export function didInPath(did: string): string {
   checkValue('did', did, aDidWeb);
   return encodeURIComponent(did);

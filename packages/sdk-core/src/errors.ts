@@ -1,9 +1,9 @@
 /**
- * The one error class of the client libraries. `kind` says what happened and what may be done; `code`, `status` and
- * `requestId` are the service's own words when it answered (interface §Errors). A verdict is never an error.
+ * The one error class of the client libraries. `kind` says what happened and what the caller may do. `code`, `status`
+ * and `requestId` come from the service's answer, if there was one (interface §Errors). A verdict is never an error.
  */
 
-/** Every `kind`; each has a page in the guide of the service, at `/guide/kinds/<kind>`, which `help-texts.ts` says. */
+/** Every `kind`. Each has a page in the service's guide, at `/guide/kinds/<kind>`; its text is in `help-texts.ts`. */
 export const ERROR_KINDS = [
   'invalid-argument',
   'configuration',
@@ -20,38 +20,40 @@ export const ERROR_KINDS = [
 ] as const;
 
 /**
- * - `invalid-argument`: refused here; nothing was sent.
- * - `configuration`: no key, no address, no cryptography, a key that is not this signer's, or a clock that is wrong.
+ * - `invalid-argument`: the library refused an argument; nothing was sent.
+ * - `configuration`: no key, no address, no cryptography, a key that is not this signer's, or a wrong clock.
  * - `refused`: the service answered with an error; see `code` and `status`. Only after a 503 may the call have taken
  *   effect.
  * - `network`: the service could not be reached; nothing happened.
- * - `timeout`: no answer in time to a call that changes nothing.
- * - `aborted`: the caller's signal fired; if the call had been sent, whether it took effect is unknown.
- * - `outcome-unknown`: a call that changes something was sent, and its answer was lost, came from a gateway or tells of a
- *   fault of the service (any 5xx but 503), or was a 503 and a later attempt ended otherwise; it may or may not have taken effect.
- * - `bad-response`: an answer that the interface does not allow.
- * - `receipt-invalid`: a Receipt came that cannot be trusted, or is about something else; a decision may have been made.
+ * - `timeout`: a call that changes nothing got no answer in time.
+ * - `aborted`: the caller's signal fired. If the call had been sent, it is unknown whether it took effect.
+ * - `outcome-unknown`: a call that changes something was sent, and may or may not have taken effect. Its answer was
+ *   lost; or it came from a gateway or reports a fault of the service (any 5xx except 503); or it was a 503 and a later
+ *   attempt ended otherwise.
+ * - `bad-response`: the interface does not allow this answer.
+ * - `receipt-invalid`: a Receipt came that cannot be trusted, or that is about something else. A decision may have been
+ *   made.
  * - `request-mismatch`: the Proof is for another HTTP request than the one received.
- * - `webhook-invalid`: a webhook that is not to be believed, or not fresh: answer it 400.
- * - `redirect-refused`: following would have carried a Grant and a Proof to another address.
+ * - `webhook-invalid`: the webhook is not authentic or not fresh: answer it 400.
+ * - `redirect-refused`: following the redirect would have sent a Grant and a Proof to another address.
  */
 export type SvcErrorKind = (typeof ERROR_KINDS)[number];
 
 export interface SvcErrorDetail {
-  /** The `error` member of the answer, e.g. `RATE_LIMITED`. */
+  /** The `error` member of the answer, for example `RATE_LIMITED`. */
   code?: string | null;
   /** The HTTP status of the answer. */
   status?: number | null;
   /** The answer's `Svc-Request-Id`. */
   requestId?: string | null;
-  /** Seconds of the answer's `Retry-After`. */
+  /** The answer's `Retry-After`, in seconds. */
   retryAfterSeconds?: number | null;
-  /** The page in the answer's `Link`; or the page about the `kind`, filled in where the service's address is known. */
+  /** The page in the answer's `Link`; else the page about the `kind`, added where the service's address is known. */
   helpUrl?: string | null;
   cause?: unknown;
 }
 
-/** What the clients throw, and nothing else. `kind` says what happened and what may be done. */
+/** The only error that the clients throw. `kind` says what happened and what the caller may do. */
 export interface SvcError extends Error {
   readonly name: 'SvcError';
   readonly kind: SvcErrorKind;
@@ -61,11 +63,11 @@ export interface SvcError extends Error {
   readonly status: number | null;
   /** The answer's `Svc-Request-Id`, for the service's operator; null without one. */
   readonly requestId: string | null;
-  /** Seconds of the answer's `Retry-After`; null without one. */
+  /** The answer's `Retry-After`, in seconds; null without one. */
   readonly retryAfterSeconds: number | null;
   /**
-   * The page of the service's guide about `code`, or else about `kind`, with its remedy; null where no service's
-   * address is known, or the service could not be reached.
+   * The page of the service's guide about `code`, or else about `kind`, with the remedy. Null where the service's
+   * address is unknown or the service could not be reached.
    */
   readonly helpUrl: string | null;
 }
@@ -77,12 +79,14 @@ export interface SvcErrorConstructor {
 }
 
 /**
- * `isSvcError` tests for this mark and not for the class, so it knows errors of another realm or of another copy of the
- * package.
+ * `isSvcError` tests for this mark instead of the class, so it recognises errors of another realm or another copy of
+ * the package.
  */
 const MARK = Symbol.for('@svc/SvcError');
 
-/** Where the class is that all copies of this file share; the number goes up with its shape. */
+/**
+ * The global property that holds the class for all copies of this file. The number rises when the class changes shape.
+ */
 const SHARED = Symbol.for('@svc/SvcError/2');
 
 const createClass = (): SvcErrorConstructor => {
@@ -107,7 +111,7 @@ const createClass = (): SvcErrorConstructor => {
     }
   }
   Object.defineProperty(Created, 'name', { value: 'SvcError' });
-  /** A class that extends it is asked as any other. */
+  /** A subclass keeps the default `instanceof`. */
   Object.defineProperty(Created, Symbol.hasInstance, {
     value(this: unknown, value: unknown): boolean {
       if (this !== Created) return Function.prototype[Symbol.hasInstance].call(this as object, value);
@@ -117,18 +121,22 @@ const createClass = (): SvcErrorConstructor => {
   return Created;
 };
 
-/** Each client library holds a copy of this file for `import` and one for `require`: the first that is loaded makes the class. */
+/**
+ * Each client library has one copy of this file for `import` and one for `require`. The copy loaded first makes the
+ * class.
+ */
 const shareClass = (): SvcErrorConstructor => {
   const found: SvcErrorConstructor | undefined = Reflect.get(globalThis, SHARED);
   if (found !== undefined) return found;
   const created = createClass();
-  // A global object that takes nothing more leaves each copy its own: `instanceof` goes by the mark.
+  // If the global object cannot be extended, each copy keeps its own class, and `instanceof` still works by the mark.
   Reflect.defineProperty(globalThis, SHARED, { value: created });
   return created;
 };
 
 /**
- * The class of what the clients throw: one and the same, whichever package it comes from, imported or required.
+ * The class of everything that the clients throw. It is the same class whichever package it comes from, imported or
+ * required.
  *
  * @example
  * const mayBeRepeated = (error: unknown) => error instanceof SvcError && ['network', 'timeout'].includes(error.kind);

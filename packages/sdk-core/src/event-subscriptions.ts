@@ -1,4 +1,7 @@
-/** Subscriptions to events and what became of their deliveries (protocol §15). What arrives is read by `verifyWebhook`. */
+/**
+ * Subscriptions to events, and the results of their deliveries (protocol §15). `verifyWebhook` reads the events that
+ * arrive.
+ */
 import type { JsonValue } from '@svc/codec';
 import { isSubscriptionId } from '@svc/protocol';
 import { instant } from './account.ts';
@@ -38,58 +41,64 @@ import type {
   EventType,
 } from './wire.generated.ts';
 
-/** Where events are to be sent, and which. */
+/** Which events to send, and where. */
 export interface NewEventSubscription {
-  /** https, port 443, of a public host. */
+  /** https, port 443, a public host. */
   url: string;
   types: readonly EventType[];
   description?: string;
-  /** What is left of a total, in percent, when `budget.low` is told; 20 unless given. */
+  /** The remaining share of a total, in percent, at which `budget.low` is sent; 20 unless given. */
   budgetLowPercent?: number;
 }
 
-/** The start of a replay: an instant, or an event, itself included. */
+/** The start of a replay: an instant, or an event, which is included. */
 export type ReplayFrom =
   | { since: Date | string; eventId?: undefined }
   | { eventId: string; since?: undefined };
 
-/** The subscriptions of the caller's own subject, ten at most. */
+/** The subscriptions of the caller's own subject, at most ten. */
 export interface EventSubscriptions {
   /**
-   * `secret` is shown only here: `verifyWebhook` takes it. Events from now on are sent.
-   * @throws SvcError The call is never repeated. After `outcome-unknown` or a 503 a subscription may have been made whose secret was
-   * lost: list the subscriptions and delete it.
+   * Subscribes to events from now on. `secret` is returned only here: pass it to `verifyWebhook`.
+   * @throws SvcError The call is never repeated. After `outcome-unknown` or a 503 a subscription may exist whose secret
+   * was lost: list the subscriptions and delete it.
    */
   create(request: NewEventSubscription, options?: CallOptions): Promise<EventSubscriptionCreated>;
-  /** Newest first, with what is wrong with each; never a secret. */
+  /** Newest first, with the problems of each subscription. Secrets are never returned. */
   list(options?: CallOptions): Promise<EventSubscription[]>;
-  /** Sends a `ping`; a moment later `deliveries` has what came of it. */
+  /** Sends a `ping`; a moment later `deliveries` shows its result. */
   test(subscriptionId: string, options?: CallOptions): Promise<EventPing>;
   /**
-   * A new secret, shown only here; the one before it goes on until `previous_ends_at`. Give `verifyWebhook` both meanwhile.
-   * @throws SvcError Never sent twice: a second rotation would end the secret that is in use. After `outcome-unknown` or a 503 subscribe
-   * anew, give `verifyWebhook` that secret, and delete this subscription.
+   * Makes a new secret, returned only here. The previous secret works until `previous_ends_at`: give `verifyWebhook`
+   * both until then.
+   * @throws SvcError The call is never repeated: a second rotation would end the secret in use. After `outcome-unknown`
+   * or a 503 create a new subscription, give its secret to `verifyWebhook`, and delete this one.
    */
   rotate(subscriptionId: string, options?: CallOptions): Promise<EventSubscriptionRotated>;
-  /** Nothing more is sent; events are kept for 30 days for `enable`. Repeatable. */
+  /** Stops sending; the service keeps events for 30 days for `enable`. Repeatable. */
   disable(subscriptionId: string, options?: CallOptions): Promise<EventSubscription>;
-  /** Goes on where it was disabled, whoever did it. Repeatable. */
+  /** Resumes at the event where the subscription was disabled, by you or by the service. Repeatable. */
   enable(subscriptionId: string, options?: CallOptions): Promise<EventSubscription>;
-  /** With its secrets and deliveries, for good. @throws SvcError `refused` (`NOT_FOUND`) where it is gone already */
+  /**
+   * Deletes the subscription with its secrets and deliveries, for good.
+   * @throws SvcError `refused` (`NOT_FOUND`) if it was already deleted
+   */
   delete(subscriptionId: string, options?: CallOptions): Promise<EventSubscriptionDeleted>;
-  /** What was answered to each event, newest first, page by page as it is consumed. */
+  /** The answer to each event, newest first. Pages are fetched as the list is consumed. */
   deliveries(
     subscriptionId: string,
     filter?: { limit?: number },
     options?: CallOptions,
   ): AsyncGenerator<EventDelivery, void, undefined>;
-  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
+  /** One page of the list; `next_cursor` is the `cursor` of the next page, null on the last one. */
   deliveriesPage(
     subscriptionId: string,
     filter?: { limit?: number; cursor?: string },
     options?: CallOptions,
   ): Promise<EventDeliveryList>;
-  /** Sends again, in order and under the same ids, what was told since: 30 days back at most, ten times in an hour. */
+  /**
+   * Sends the events since `from` again, in order and with the same ids: at most 30 days back, and ten replays an hour.
+   */
   replay(subscriptionId: string, from: ReplayFrom, options?: CallOptions): Promise<EventSubscription>;
 }
 

@@ -1,18 +1,18 @@
 /**
- * The guide's pages about what the libraries answer and throw by themselves: one for each code, which types demand. Not
- * part of any library: the guide is made of it.
+ * The guide's pages about what the libraries answer and throw themselves. Types demand one page for each code. This
+ * file is not part of any library; the guide is built from it.
  */
 import type { SvcErrorKind } from './errors.ts';
 import type { RefusalCode } from './refusal-codes.ts';
 
 export interface HelpText {
-  /** What happened, in a sentence. */
+  /** What happened, in one sentence. */
   readonly meaning: string;
   /** What to do. */
   readonly remedy: string;
 }
 
-/** For the Agent that is refused, and the relying party where it is at fault. */
+/** Texts for the Agent that is refused, and for the relying party where it is at fault. */
 export const REFUSAL_TEXTS: Readonly<Record<RefusalCode, HelpText>> = {
   UNAUTHORIZED: {
     meaning: 'The request or the call of a tool came without a Grant or without a Proof.',

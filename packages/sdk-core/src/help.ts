@@ -1,17 +1,20 @@
 /**
- * Where the guide of the service says what to do: addresses of its service and a code, and no texts. Errors that a
- * client throws are given theirs as they leave it, wherever in it they were made.
+ * Addresses of pages of the service's guide, which say what to do: made of the service's address and a code, without
+ * texts. A client adds the page to every error that leaves it, wherever in the client the error was made.
  */
 import { SvcError } from './errors.ts';
 
-/** The page about an error code of the service or a relying party, the reason of a DENY, or a kind of `SvcError`. */
+/**
+ * The address of the page about an error code of the service or of a relying party, a DENY's reason, or an `SvcError`
+ * kind.
+ */
 export const helpUrlOf = (baseUrl: string, about: 'errors' | 'reasons' | 'kinds', code: string): string =>
   `${baseUrl}/guide/${about}/${code}`;
 
-/** The `Link` header to it (RFC 8288). */
+/** The `Link` header to that page (RFC 8288). */
 export const helpLink = (url: string): string => `<${url}>; rel="help"`;
 
-/** The address without a slash at its end; null for what is none that may be shown to others and opened. */
+/** The address without trailing slashes. Null unless it is one that may be shown to others and opened in a browser. */
 export function helpBase(address: unknown): string | null {
   if (typeof address !== 'string' || !/^https?:\/\/[\x21\x23-\x3b\x3d\x3f-\x7e]{1,512}$/i.test(address))
     return null;
@@ -23,14 +26,20 @@ export function helpBase(address: unknown): string | null {
 
 const NO_URL = { origin: '', pathname: '', username: '', password: '' };
 
-/** Thrown on, with the page about its kind where it names none. A service that could not be reached has no page to show. */
+/**
+ * Throws the error again, with the page about its kind if it names none. A service that could not be reached has no
+ * page to show.
+ */
 function tell(error: unknown, base: string | null): never {
   if (base === null || !(error instanceof SvcError) || error.kind === 'network') throw error;
   if ((error.helpUrl ?? null) === null) Reflect.set(error, 'helpUrl', helpUrlOf(base, 'kinds', error.kind));
   throw error;
 }
 
-/** Runs it; what it throws, or its promise rejects with, or its generator, names its page of the guide at `address`. */
+/**
+ * Runs the function. An error that it throws, or that its promise or generator rejects with, gets its guide page at
+ * `address`.
+ */
 export function withHelp<T>(address: unknown, run: () => T): T {
   const base = helpBase(address);
   let result: T;
@@ -54,7 +63,7 @@ async function* withHelpOf(items: AsyncGenerator, base: string | null): AsyncGen
   }
 }
 
-/** The same client, of functions and objects of functions: what any of them throws names its page. */
+/** The same client, made of functions and objects of functions; errors that any of them throws get their guide page. */
 export function helpful<Client extends object>(client: Client, address: unknown): Client {
   const members = Object.entries(client).map(([name, member]: [string, unknown]) => [
     name,

@@ -1,4 +1,4 @@
-/** How both client libraries talk to the service. Bundled into each of them; not published by itself. */
+/** How both client libraries call the service. Bundled into each of them; not published separately. */
 export { aRequestId, readRequestOf } from './access-requests.ts';
 export {
   type ApiKeys,

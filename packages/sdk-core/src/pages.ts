@@ -1,7 +1,7 @@
-/** Lists that come in pages (protocol §13), read one after the other as they are consumed. */
+/** Lists that come in pages (protocol §13), fetched one page after the other as they are consumed. */
 import { SvcError } from './errors.ts';
 
-/** @throws SvcError `bad-response` where a cursor comes a second time: the list would never end. */
+/** @throws SvcError `bad-response` where a cursor repeats: the list would never end. */
 export async function* iteratePages<Page extends { next_cursor: string | null }, Item>(
   fetchPage: (cursor: { cursor?: string }) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],

@@ -1,4 +1,4 @@
-/** Pauses (protocol §9): what is stopped for a while, and goes on. */
+/** Pauses (protocol §9): authority that is suspended for a while and can be resumed. */
 
 import { aText, isText, optionally, type Rules, readArgument, rule } from './arguments.ts';
 import type { CallOptions } from './call-options.ts';
@@ -13,45 +13,48 @@ export interface PauseTarget<Scope extends Pause['scope'] = Pause['scope']> {
   scope: Scope;
   /** A Grant's id, an Agent's did:key, the DID of a Principal or a relying party, or an org's id, as `scope` says. */
   subject: string;
-  /** With an org's key: the member whose Grant or Agent it is; needed for these. */
+  /** With an org's key: the member to which the Grant or Agent belongs; required for these scopes. */
   principal?: string;
 }
 
-/** For one pause. */
+/** Options of one pause. */
 export interface PauseOptions extends CallOptions {
-  /** Why, for whoever sees the pause later; 500 characters at most. */
+  /** Why; shown to everyone who sees the pause later. At most 500 characters. */
   reason?: string;
 }
 
-/** What is paused of the caller's own; of an org, also of its members'. */
+/** Pauses within the caller's own authority; for an org, also within that of its members. */
 export interface Pauses<Scope extends Pause['scope'] = Pause['scope']> {
   /**
-   * Returns once the pause is in force everywhere: no ALLOW is dated after `paused_at`. Repeatable; who paused first, and why,
-   * stands. Unlike a revocation it can be ended, and no status list says it.
-   * @throws SvcError after a bounded number of attempts; it may then not be in force, so call again.
+   * Returns once the pause is in force everywhere: no ALLOW is dated after `paused_at`. Repeatable; a repeated pause
+   * keeps the first caller and reason. Unlike a revocation a pause can be ended, and no status list shows it.
+   * @throws SvcError after a bounded number of attempts. The pause may then not be in force, so call again.
    */
   pause(target: PauseTarget<Scope>, options?: PauseOptions): Promise<Pause>;
   /**
-   * Returns once nothing is denied for this pause any more. Whatever else is paused stays so. Repeatable.
-   * @throws SvcError after a bounded number of attempts; it may then still be paused, so call again.
+   * Returns once this pause denies nothing any more. Other pauses stay in force. Repeatable.
+   * @throws SvcError after a bounded number of attempts. The pause may then still be in force, so call again.
    */
   resume(
     target: PauseTarget<Scope>,
     options?: CallOptions,
   ): Promise<{ scope: Scope; subject: string; resumedAt: string }>;
-  /** What is paused and concerns the caller, also by its org or the service; newest first, page by page as it is consumed. */
+  /**
+   * The pauses that concern the caller, those of its org and of the service included; newest first. Pages are fetched
+   * as the list is consumed.
+   */
   list(
     filter?: { scope?: Pause['scope']; limit?: number },
     options?: CallOptions,
   ): AsyncGenerator<Pause, void, undefined>;
-  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
+  /** One page of the list; `next_cursor` is the `cursor` of the next page, null on the last one. */
   page(
     filter?: { scope?: Pause['scope']; limit?: number; cursor?: string },
     options?: CallOptions,
   ): Promise<PauseList>;
 }
 
-/** `patience`: how long to go on with what is recorded and not yet visible. */
+/** `patience`: how long to retry while a change is recorded but not yet visible. */
 export function createPauses<Scope extends Pause['scope']>(
   transport: Transport,
   patience: { readonly timeoutMs: number },
@@ -95,7 +98,7 @@ const TARGET: Rules<PauseTarget> = {
   principal: optionally(aText('the DID of the member whose Grant or Agent it is')),
 };
 
-/** Read once: the answer must be about what was sent. */
+/** The target is read once, because the answer must be about what was sent. */
 const readTarget = <Scope extends Pause['scope']>(target: PauseTarget<Scope>): PauseTarget<Scope> =>
   readArgument<PauseTarget>('what is paused', target, TARGET) as PauseTarget<Scope>;
 

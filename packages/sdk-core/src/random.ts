@@ -1,4 +1,4 @@
-/** Randomness for values that must never come twice. */
+/** Random values that must never repeat. */
 import { encodeBase64url } from '@svc/codec';
 import { SvcError } from './errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * What the generated readers are made of: they turn what the service answered into the records of the contract, without
- * a schema library at run time. Members that this version does not know are left out: a newer service may send more.
- * What bounds an answer in size and depth is the transport and the strict JSON parser, before anything comes here.
+ * The parts of the generated readers, which turn the service's answers into the contract's records without a schema
+ * library at run time. Readers leave out members that this version does not know, because a newer service may send
+ * more. The transport and the strict JSON parser have already limited an answer's size and depth.
  */
 import {
   type DidKey,
@@ -29,7 +29,7 @@ import { SvcError } from './errors.ts';
 /** The value as a `T`, or throws SvcError `bad-response`. `at` names the value. */
 export interface Reader<T> {
   (value: JsonValue | undefined, at: string): T;
-  /** Never set. Makes the type exact: a reader of fewer values than the record has is not one of its readers. */
+  /** Never set. Makes the type exact: a reader that accepts fewer values than the record has is not a reader of it. */
   readonly exactly?: (value: T) => void;
 }
 
@@ -41,7 +41,7 @@ type AnyReader = (value: JsonValue | undefined, at: string) => unknown;
 type Fields = Readonly<Record<string, AnyReader | { readonly optional: AnyReader }>>;
 type OptionalNames<F> = { [K in keyof F]: F[K] extends AnyReader ? never : K }[keyof F];
 type ReadBy<F> = F extends Reader<infer T> | OptionalReader<infer T> ? T : never;
-/** The record that these fields make. */
+/** The type of the record with these fields. */
 type RecordOf<F> = { [K in Exclude<keyof F, OptionalNames<F>>]: ReadBy<F[K]> } & {
   [K in OptionalNames<F>]?: ReadBy<F[K]>;
 };
@@ -64,7 +64,7 @@ export function record<const F extends Fields>(fields: F): Reader<RecordOf<F>> {
   };
 }
 
-/** A record with no other members. */
+/** A record without other members. */
 export function closed<T extends object>(reader: Reader<T>): Reader<T> {
   return (value, at) => {
     const found = reader(value, at);
@@ -101,7 +101,7 @@ export function list<T>(reader: Reader<T>): Reader<T[]> {
   };
 }
 
-/** An object of any names, each with a value of one kind. */
+/** An object with any member names, whose values are all of one kind. */
 export function mapOf<T>(reader: Reader<T>): Reader<Record<string, T>> {
   return (value, at) =>
     Object.fromEntries(
@@ -117,12 +117,12 @@ export function oneOf<const T extends JsonValue>(...values: readonly T[]): Reade
   };
 }
 
-/** Reads one of a set of texts that a newer service may extend, so any text. */
+/** Accepts any text, because a newer service may extend the set. */
 export function extensible<T extends string>(): Reader<T> {
   return checked('text', (value): value is T => typeof value === 'string');
 }
 
-/** A reader of the values that a check knows, named `what` in errors. */
+/** A reader of the values that pass a check; errors call them `what`. */
 export interface CheckedReader<T> extends Reader<T> {
   readonly what: string;
   readonly isMet: (value: unknown) => value is T;
@@ -150,7 +150,7 @@ export const text = checked('text', isText);
 export const flag = checked('true or false', (value): value is boolean => typeof value === 'boolean');
 export const integer = checked('an integer', (value): value is number => Number.isSafeInteger(value));
 export const jsonObject = checked('an object', isJsonObject);
-/** With or without a fraction, and as it was reported to the service. The day and the time must exist. */
+/** With or without a fraction of a second, as it was reported to the service. The day and the time must exist. */
 export const timestamp = checked(
   'a UTC time stamp',
   (value): value is string => isText(value) && parseAnyUtcTime(value) !== null,

@@ -1,6 +1,6 @@
-/** What relying parties answer with the middlewares and the MCP guard, beside the reasons of a DENY. */
+/** The codes that relying parties answer through the middlewares and the MCP guard, besides the reasons of a DENY. */
 
-/** Each has a page in the guide of the service, at `/guide/errors/<code>`, which `help-texts.ts` says. */
+/** Each has a page in the service's guide, at `/guide/errors/<code>`; its text is in `help-texts.ts`. */
 export const REFUSAL_CODES = [
   'UNAUTHORIZED',
   'INVALID_REQUEST',

@@ -1,22 +1,22 @@
-/** A body of any length, read as it comes. */
+/** A response body of any length, read as it arrives. */
 import { startDeadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 
-/** A 200 whose body has begun. */
+/** A 200 answer whose body has begun. */
 export interface TextStream {
   requestId: string | null;
   header(name: string): string | null;
   /**
-   * The text, a piece at a time, each asked for as it is consumed. Throws SvcError where it breaks off: what came before
-   * is then not the whole. Whoever stops early ends the connection.
+   * The text in pieces, each requested as it is consumed. Throws SvcError where the stream breaks off: the text is then
+   * incomplete. A consumer that stops early ends the connection.
    */
   chunks: AsyncGenerator<string, void, undefined>;
-  /** Ends the connection, also where nothing of `chunks` was asked for: a generator that has not begun ends nothing. */
+  /** Ends the connection, even if nothing of `chunks` was consumed: a generator that has not begun cannot end it. */
   end(): void;
 }
 
 export interface StreamLimits {
-  /** For each wait for more; the time that the consumer takes does not count. */
+  /** The time for each wait for more data; the consumer's own time does not count. */
   timeoutMs: number;
   signal: AbortSignal | undefined;
   /** The error of a failed connection. */
@@ -67,7 +67,7 @@ async function readNext(
   }
 }
 
-/** The text of each piece; without one, that nothing is missing at the end. */
+/** Returns the text of each piece. Called without a piece, checks that nothing is missing at the end. */
 function startDecoding(): (bytes: Uint8Array | undefined) => string {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   return (bytes) => {
@@ -81,7 +81,9 @@ function startDecoding(): (bytes: Uint8Array | undefined) => string {
   };
 }
 
-/** The lines of a text in which each ends with a line feed. @throws SvcError `bad-response` beyond `maxChars` a line */
+/**
+ * The lines of a text in which each ends with a line feed. @throws SvcError `bad-response` if a line exceeds `maxChars`
+ */
 export async function* linesOf(
   chunks: AsyncIterable<string>,
   maxChars: number,

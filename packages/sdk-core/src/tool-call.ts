@@ -1,12 +1,13 @@
 /**
- * A call of an MCP tool as the HTTP request that a Proof is signed for: `POST` to an address that is made of the tool's name and
- * of the hash of its arguments. Both sides compute it, so the Proof binds the arguments whatever the transport is.
+ * Represents a call of an MCP tool as the HTTP request for which a Proof is signed: `POST` to an address made of the
+ * tool's name and the hash of its arguments. Agent and server both compute it, so the Proof binds the arguments over
+ * any transport.
  */
 import { jcs, portableCrypto } from '@svc/codec';
 import { isOrigin, rule } from './arguments.ts';
 import { SvcError } from './errors.ts';
 
-/** Where Grant and Proof travel in the `_meta` of a call, and the Receipt in that of its result. */
+/** Names in `_meta`: Grant and Proof in that of the call, the Receipt in that of the result. */
 export const META = {
   grant: 'svc/grant',
   proof: 'svc/proof',
@@ -14,13 +15,13 @@ export const META = {
   refusal: 'svc/refusal',
 } as const;
 
-/** Both sides build addresses on it, so that one spelling counts. */
+/** Both sides build addresses on it, so only one spelling is accepted. */
 export const anOriginOfTools = /* @__PURE__ */ rule(
   'the http or https address of the tools as scheme://host[:port], without a path',
   isOrigin,
 );
 
-/** MCP, “Tool names”. Without `.` and `..`, which are no segments of a path. */
+/** MCP, “Tool names”. Excludes `.` and `..`, which are not path segments. */
 const TOOL_NAME = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,128}$/;
 
 /** The request of a call: `<origin>/mcp/tools/<name>/<SHA-256 of the RFC 8785 form of the arguments>`. */
@@ -30,7 +31,7 @@ export interface ToolRequest {
 }
 
 /**
- * The request that stands for this call. Without arguments they are `{}`.
+ * The request that represents this call. Absent arguments count as `{}`.
  * @throws SvcError `invalid-argument` for a name that MCP does not allow, or arguments without canonical form
  */
 export function toolRequest(origin: string, name: string, args: unknown = {}): ToolRequest {

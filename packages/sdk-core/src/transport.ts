@@ -1,9 +1,9 @@
 /**
- * HTTP calls to the service (interface §Authentication, §Errors; protocol §13). A call made through here can be sent
- * twice without harm unless it says otherwise: reads; a reservation that is then not used; a revocation; a verify with
- * an `Idempotency-Key`. So lost connections, 429, 503 and what a gateway answers in place of the service (any 5xx
- * but 503 and `INTERNAL`) are tried again, within one deadline and with `Retry-After` honoured. Redirects are
- * not followed: the key goes to the configured address and nowhere else.
+ * HTTP calls to the service (interface §Authentication, §Errors; protocol §13). Unless a call says otherwise, it can be
+ * repeated without harm: a read, a reservation that is then not used, a revocation, a verify with an `Idempotency-Key`.
+ * The transport therefore repeats a call after a lost connection, 429, 503, or a gateway's answer in place of the
+ * service's (any 5xx except 503 and `INTERNAL`). All attempts share one deadline and respect `Retry-After`. The
+ * transport follows no redirect: the key goes to the configured address and nowhere else.
  */
 import type { JsonValue } from '@svc/codec';
 import {
@@ -25,17 +25,17 @@ import { callAsWhole, callEnded, outcomeUnknown, type WholeCall } from './whole-
 export interface TransportOptions {
   /** `https://…`; plain http only for a loopback host, or with `allowHttp`. */
   baseUrl: string;
-  /** Read at the first call from `apiKeyVariable` of the environment when absent. */
+  /** If absent, read from the environment variable `apiKeyVariable` at the first call. */
   apiKey?: string | undefined;
   apiKeyVariable: string;
   fetch?: typeof fetch | undefined;
-  /** For the whole of a call, retries included. */
+  /** Time for the whole call, retries included. */
   timeoutMs: number;
-  /** As many as the deadline has time for unless given. */
+  /** Unless given, as many as the deadline allows. */
   maxAttempts?: number | undefined;
   allowHttp?: boolean | undefined;
   now?: (() => number) | undefined;
-  /** 0 ≤ value < 1, for spreading retries. */
+  /** 0 ≤ value < 1, for spreading retries in time. */
   random?: (() => number) | undefined;
   sleep?: ((ms: number) => Promise<void>) | undefined;
 }
@@ -47,13 +47,16 @@ export interface Call {
   query?: Readonly<Record<string, string | number | undefined>>;
   body?: JsonValue;
   headers?: Readonly<Record<string, string>>;
-  /** Whether the call changes anything: a lost answer then leaves the outcome unknown. */
+  /** Whether the call changes anything. If so, a lost answer leaves the outcome unknown. */
   hasEffect: boolean;
-  /** The call would do the same thing a second time: it is repeated only where it certainly did nothing. */
+  /** A second call would have its effect twice: it is repeated only where the first certainly had none. */
   isOnceOnly?: boolean;
-  /** A 202 is an answer too: what was asked for is not there yet. */
+  /** A 202 is an answer too: the result is not available yet. */
   mayBePending?: boolean;
-  /** DID documents are in it, whose authors may use any numbers: one that strict JSON refuses reads as null. */
+  /**
+   * The answer contains DID documents, whose authors may use any numbers. A document that strict JSON refuses reads as
+   * null.
+   */
   hasDocuments?: boolean;
   /** 1 MiB unless given. */
   maxResponseBytes?: number;
@@ -66,13 +69,13 @@ export interface Transport {
   /** @throws SvcError */
   send(call: Call): Promise<Answer>;
   /**
-   * For answers of any length. `timeoutMs` is for the time until one begins, and then for every wait for more of it. Only
-   * what fails before it begins is tried again.
+   * For answers of any length. `timeoutMs` is the time until an answer begins, and then the time for each wait for more
+   * of it. Only failures before the answer begins are retried.
    * @throws SvcError
    */
   open(call: Call): Promise<TextStream>;
   /**
-   * One deadline over everything that `work` asks and waits for. The client's own time unless `timeoutMs` is given.
+   * One deadline for all requests and waits of `work`. The client's own time unless `timeoutMs` is given.
    * @throws SvcError
    */
   whole<T>(call: CallOptions, work: (whole: WholeCall) => Promise<T>): Promise<T>;
@@ -81,8 +84,8 @@ export interface Transport {
 const MAX_BACKOFF_MS = 2_000;
 
 /**
- * Repeats of calls that were refused with 429 or 503, of all calls together: so many a second, a share of the calls
- * beside, saved up for ten seconds. Callers who all repeat would triple the load of a service that has too much of it.
+ * The budget for repeating calls after 429 or 503, shared by all calls of this client: 10 a second and 0.2 for each
+ * call, at most 100 in reserve. Without it, repeats could triple the load of a service that is already overloaded.
  */
 const REPEATS_PER_SECOND = 10;
 const REPEATS_PER_CALL = 0.2;
@@ -129,7 +132,7 @@ export function createTransport(options: TransportOptions): Transport {
         const canRetry = mayRepeat(call, result) && attempt < maxAttempts;
         if (!canRetry || delayMs >= deadline.remainingMs() || !mayLoad(result))
           throw finalError(result.error, call.hasEffect && (isLost || (was503 && !is503)));
-        // Ends early with the deadline; the next attempt then reports which way it ended.
+        // The deadline ends the wait early; the next attempt then reports how the call ended.
         await deadline.within(sleep(delayMs)).catch(() => undefined);
       }
     } finally {
@@ -165,7 +168,7 @@ export function createTransport(options: TransportOptions): Transport {
   return { send, open, whole };
 }
 
-/** The two that callers pass through: a timer with anything but a number would fire at once. */
+/** Checks the two options that callers pass through: a timer given anything but a number would fire at once. */
 function checkCall({ timeoutMs, signal }: Pick<Call, 'timeoutMs' | 'signal'>): void {
   if (timeoutMs !== undefined) checkValue('timeoutMs', timeoutMs, timeoutRule);
   if (signal !== undefined) checkValue('signal', signal, aSignal);
@@ -193,7 +196,7 @@ function buildRequest(call: Call, options: TransportOptions, baseUrl: string): B
     init.body = JSON.stringify(call.body);
   }
   const search = query.size === 0 ? '' : `?${query}`;
-  // Called as a plain function: browsers refuse a `fetch` that is invoked as a method of something else.
+  // Called as a plain function, because browsers refuse a `fetch` that is invoked as a method of another object.
   const fetchNow = options.fetch ?? globalThis.fetch;
   return {
     url: `${baseUrl}${call.path}${search}`,
@@ -233,11 +236,11 @@ const ended = (why: 'timeout' | 'aborted', isLost: boolean, cause?: unknown): Fa
   isLost,
 });
 
-/** A 503 may stand for a commit whose end the service itself does not know. */
+/** A 503 may stand for a commit whose outcome the service itself does not know. */
 const mayRepeat = ({ isOnceOnly = false }: Call, { canRetry, isLost, error }: Failure): boolean =>
   canRetry && !(isOnceOnly && (isLost || error.status === 503));
 
-/** A definite refusal of one attempt does not say what became of an earlier one whose answer was lost or a 503. */
+/** A definite refusal of one attempt says nothing about an earlier attempt whose answer was lost or was a 503. */
 function finalError(error: SvcError, isLost: boolean): SvcError {
   if (!isLost || error.kind === 'aborted' || error.kind === 'bad-response') return error;
   return outcomeUnknown(
@@ -246,10 +249,13 @@ function finalError(error: SvcError, isLost: boolean): SvcError {
   );
 }
 
-/** Failures that Node reports before a byte has been written. Anything else may have reached the service. */
+/**
+ * Failures that Node reports before any byte is written. After any other failure the request may have reached the
+ * service.
+ */
 const NEVER_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
-/** The code that the runtime gives for a failed fetch, such as ECONNREFUSED, or null. */
+/** The runtime's code for a failed fetch, such as ECONNREFUSED, or null. */
 function causeCode(error: unknown): string | null {
   const { cause } = Object(error) as { cause?: unknown };
   const { code } = Object(cause) as { code?: unknown };
@@ -263,7 +269,9 @@ function backoffMs(error: SvcError, attempt: number, random: number): number {
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Visible ASCII without spaces: anything else could not be sent in a header, and its error would show the key. */
+/**
+ * Visible ASCII without spaces. Anything else cannot be sent in a header, and the error about it would show the key.
+ */
 const API_KEY = /^[\x21-\x7e]{1,512}$/;
 
 function getApiKey(options: TransportOptions): string {

@@ -1,23 +1,23 @@
-/** How many decisions were made, per UTC day (interface §GET /usage). */
+/** Numbers of decisions per UTC day (interface §GET /usage). */
 import { instant } from './account.ts';
 import type { CallOptions } from './call-options.ts';
 import { readUsage } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { Usage } from './wire.generated.ts';
 
-/** Which decisions are counted. What is absent does not restrict. */
+/** Which decisions to count. An absent member does not restrict them. */
 export interface UsageFilter {
-  /** At this instant or later. Unless given: 29 days ago, 00:00 UTC. */
+  /** Decisions at this instant or later. Unless given: 29 days ago, 00:00 UTC. */
   since?: Date | string;
-  /** Before this instant, at most 366 days after `since`. Unless given: tomorrow, 00:00 UTC. */
+  /** Decisions before this instant, at most 366 days after `since`. Unless given: tomorrow, 00:00 UTC. */
   until?: Date | string;
   /** Decisions of one relying party. */
   rp?: string;
-  /** Against the Grants of one Principal. */
+  /** Decisions about the Grants of one Principal. */
   principal?: string;
-  /** Made with one API key. */
+  /** Decisions requested with one API key. */
   keyId?: string;
-  /** Adds to each day its parts by API key. */
+  /** Also splits each day's numbers by API key. */
   by?: 'key';
 }
 

@@ -3,13 +3,13 @@
 export interface DecisionEventData {
   readonly receipt_id: string;
   readonly relying_party: string;
-  /** Null: the Grant is not known to be of a verified Principal. */
+  /** Null unless the Grant is known to be from a verified Principal. */
   readonly principal: string | null;
   readonly grant_id: string | null;
   readonly agent: string | null;
 }
 
-/** The data of an event about a request for approval; `status` as of its `task`. */
+/** The data of an event about a request for approval; `status` is that of its `task`. */
 export interface ApprovalEventData {
   readonly request_id: string;
   readonly status: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
@@ -39,7 +39,9 @@ export interface WebhookEventData {
     readonly principal: string | null;
     readonly grant_id: string | null;
   };
-  /** `percent`: the share of the subscription. `key`: which total of the Grant, as `capabilities[].key` of its consumption. */
+  /**
+   * `percent`: the subscription's threshold. `key`: the total of the Grant, as `capabilities[].key` of its consumption.
+   */
   readonly 'budget.low': {
     readonly grant_id: string;
     readonly principal: string;
@@ -56,13 +58,13 @@ export interface WebhookEventData {
   readonly ping: { readonly subscription_id: string };
 }
 
-/** The types of events that are named here: what `type` of an event is compared with. */
+/** The event types that are listed here; compare the `type` of an event with them. */
 export type WebhookEventType = keyof WebhookEventData;
 
-/** An event: switch on `type`. A later service may send types that are not named here, if you subscribe to them. */
+/** An event: switch on `type`. A newer service may send types that are not listed here, if you subscribe to them. */
 export type WebhookEvent = {
   readonly [Type in WebhookEventType]: {
-    /** `webhook-id`: the same each time that the event arrives. Remember those that were handled. */
+    /** `webhook-id`: the same each time the event arrives. Store the ids of the events that you have handled. */
     readonly id: string;
     readonly type: Type;
     /** When it happened: RFC 3339, UTC. */

@@ -1,6 +1,7 @@
 /**
- * Webhooks as they arrive (Standard Webhooks 1.0.0): believed if a secret of the subscription, or the service under its DID
- * document, has signed these very bytes just now. Runs wherever Web Crypto does.
+ * Verifies webhooks as they arrive (Standard Webhooks 1.0.0). A webhook is authentic if these exact bytes were recently
+ * signed with a secret of the subscription, or by the service under its DID document. Runs on every runtime with Web
+ * Crypto.
  */
 import {
   concatBytes,
@@ -24,23 +25,29 @@ import {
 import { SvcError } from './errors.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 
-/** A request as Node and frameworks have it. */
+/** A request as Node and frameworks represent it. */
 export interface ReceivedWebhook {
-  /** Names in any case. */
+  /** Names in upper or lower case. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** As it came: the text or its bytes, not what a JSON parser made of it. */
+  /** The body as received: its text or bytes, not the result of a JSON parser. */
   readonly body: string | Uint8Array;
 }
 
-/** `secret`, or `didDocument` with `subscriptionId`; with both either signature counts. */
+/** `secret`, or `didDocument` with `subscriptionId`. With both, either signature is accepted. */
 export interface WebhookOptions {
-  /** `whsec_…` of the subscription; both of them during a rotation. */
+  /** `whsec_…` of the subscription; both secrets during a rotation. */
   secret?: string | readonly string[];
-  /** The service's DID document, an object or its text, from where you trust it: `v1a` signatures count then. */
+  /**
+   * The service's DID document from a source that you trust, as an object or text. With it, `v1a` signatures are
+   * accepted.
+   */
   didDocument?: unknown;
-  /** `whs_…`. The service's key signs for all endpoints, so with `didDocument` it says which events are yours. */
+  /**
+   * `whs_…`. Required with `didDocument`: the service's key signs for all endpoints, so the id tells which events are
+   * yours.
+   */
   subscriptionId?: string;
-  /** How far `webhook-timestamp` may be from now, in seconds; default 300. */
+  /** Greatest difference between `webhook-timestamp` and now, in seconds; default 300. */
   toleranceSeconds?: number;
   /** This machine's clock, in milliseconds since the epoch; default `Date.now`. */
   now?: () => number;
@@ -48,7 +55,7 @@ export interface WebhookOptions {
 
 const MAX_BODY_BYTES = 65_536;
 const TOLERANCE_SECONDS = 300;
-/** Signatures of a header that are read; the service sends three at most. */
+/** Number of signatures of a header that are read; the service sends at most three. */
 const MAX_SIGNATURES = 16;
 const SECRETS = 2;
 const SECRET = /^whsec_([A-Za-z0-9+/]{32,88}={0,2})$/;
@@ -70,8 +77,8 @@ const rules: Rules<WebhookOptions> = {
 };
 
 /**
- * The event that a request carries. An event may arrive more than once: handle each `id` once, and answer 204 within 15
- * seconds.
+ * Verifies the request and returns the event in it. An event may arrive more than once: handle each `id` once, and
+ * answer 204 within 15 seconds.
  *
  * @example
  * declare const forget: (grantId: string) => Promise<void>;
@@ -81,9 +88,8 @@ const rules: Rules<WebhookOptions> = {
  *   if (event.type === 'grant.revoked') await forget(event.data.grant_id);
  *   return new Response(null, { status: 204 });
  * }
- *
- * @throws SvcError `webhook-invalid` where the request is not to be believed, or has no body: answer 400. `configuration` for a secret or
- *   document that is none, and for a body that was parsed or read already.
+ * @throws SvcError `webhook-invalid` where the request is not authentic or has no body: answer 400. `configuration` for
+ * an invalid secret or document, and for a body that was already parsed or read.
  */
 export async function verifyWebhook(
   request: Request | ReceivedWebhook,
@@ -91,7 +97,7 @@ export async function verifyWebhook(
 ): Promise<WebhookEvent> {
   const trust = readTrust(options);
   const id = headerOf(request, 'webhook-id');
-  // What is signed has full stops between its parts.
+  // Full stops separate the parts of the signed text, so an id must not contain one.
   if (id.includes('.')) throw invalid('webhook-id has a full stop');
   const time = headerOf(request, 'webhook-timestamp');
   const signatures = headerOf(request, 'webhook-signature').split(' ').slice(0, MAX_SIGNATURES);
@@ -139,7 +145,7 @@ const secretBytes = (secret: string): Uint8Array<ArrayBuffer> => {
   return bytes;
 };
 
-/** Null where it is no base64. */
+/** Null if it is not base64. */
 const bytesOf = (base64: string): Uint8Array<ArrayBuffer> | null => {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -166,7 +172,7 @@ const checkTime = (time: string, { toleranceSeconds, nowMs }: Trust): void => {
     throw invalid(`webhook-timestamp is ${Math.round(awaySeconds)} s away from this machine's clock`);
 };
 
-/** The bytes as they came, as text: signatures are over bytes, and nothing may be lost in between. */
+/** The received bytes as text. Signatures cover bytes, so the conversion must lose nothing. */
 const textOf = async (request: Request | ReceivedWebhook): Promise<string> => {
   const { body } = request;
   if (typeof body === 'string') {
@@ -182,7 +188,10 @@ const textOf = async (request: Request | ReceivedWebhook): Promise<string> => {
 
 const tooLong = (): SvcError => invalid(`the body has more than ${MAX_BODY_BYTES} bytes`);
 
-/** What frameworks leave of a request without a body, or with one that no parser of the route takes: anybody can send these. */
+/**
+ * What frameworks provide for a request without a body, or with a body that no parser of the route accepts. Anyone can
+ * send these.
+ */
 const isNoBody = (body: unknown): boolean =>
   body === undefined || body === null || (isJsonObject(body) && Object.keys(body).length === 0);
 
@@ -205,7 +214,7 @@ const bytesOfRequest = async (request: Request): Promise<Uint8Array> => {
   return concatBytes(parts);
 };
 
-/** The signatures of one version; those of other versions are ignored. */
+/** The signatures of one version; signatures of other versions are ignored. */
 const signaturesOf = (version: string, signatures: readonly string[]): readonly Uint8Array<ArrayBuffer>[] =>
   signatures.flatMap((signature) =>
     signature.startsWith(`${version},`) ? (bytesOf(signature.slice(version.length + 1)) ?? []) : [],
@@ -227,7 +236,10 @@ const isOfSecret = async (
   return false;
 };
 
-/** By a status key that was in force then. `v1a` does not say which, and there are few. */
+/**
+ * Whether a status key in force at that time made the signature. `v1a` does not name the key, so each of the few keys
+ * is tried.
+ */
 const isOfService = (
   signingInput: string,
   signatures: readonly string[],
@@ -252,6 +264,6 @@ const readEvent = (id: string, body: string, { subscriptionId }: Trust): Webhook
     throw invalid('the body is no event');
   if (subscriptionId !== null && subscription_id !== subscriptionId)
     throw invalid('it was sent to another subscription');
-  // The service has signed it: the members of `data` are those of its type.
+  // The service signed it, so the members of `data` are those of its type.
   return { id, type, timestamp, subscription_id, data } as unknown as WebhookEvent;
 };

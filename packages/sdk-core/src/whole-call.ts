@@ -1,17 +1,17 @@
-/** One call that asks the service more than once, or waits for what others share: one deadline over all of it. */
+/** One call that sends several requests to the service, or waits for work that calls share, under one deadline. */
 import type { CallOptions } from './call-options.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 
 export interface WholeCall {
   /**
-   * For what is sent next: the caller's signal, and what is left of the time.
-   * @throws SvcError `timeout` or `aborted` once the call is over: nothing is sent any more
+   * Options of the next request: the caller's signal, and the remaining time.
+   * @throws SvcError `timeout` or `aborted` once the call is over: nothing more is sent
    */
   rest(): CallOptions;
   /**
-   * Ends as `work` does, or with the call, whichever is first. `work` then goes on for whoever shares it. It is not begun
-   * once the call is over.
+   * Ends when `work` ends or when the call ends, whichever is first. `work` then continues for the other calls that
+   * share it. Once the call is over, `work` is not started.
    * @throws SvcError
    */
   wait<T>(work: () => Promise<T>): Promise<T>;
@@ -45,11 +45,11 @@ const wholeCall = (deadline: Deadline, signal: AbortSignal | undefined): WholeCa
   },
 });
 
-/** The error of a call that its deadline or its caller has ended. */
+/** The error of a call that ended by its deadline or by its caller. */
 export const callEnded = (why: 'timeout' | 'aborted', cause?: unknown): SvcError =>
   new SvcError(why, why === 'timeout' ? 'no answer before the deadline' : 'aborted by the caller', { cause });
 
-/** `why` it is not known whether the call took effect, with all that is known of the error. */
+/** An error for a call that may or may not have taken effect. `why` is its message; the details of `error` are kept. */
 export function outcomeUnknown(error: SvcError, why: string): SvcError {
   const { code, status, requestId, retryAfterSeconds, message } = error;
   const detail = { code, status, requestId, retryAfterSeconds, cause: error };
