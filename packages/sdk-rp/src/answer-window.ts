@@ -1,17 +1,17 @@
 /**
- * When the Receipt in an answer may have been evaluated. A Receipt is genuine for ever, so an answer that somebody kept
- * would allow again after a revocation: what answers a call was evaluated during that call, by clocks that differ a little.
- * Pure: no clock.
+ * The period in which the Receipt of an answer must have been evaluated. A Receipt's signature stays valid, so an old
+ * answer that somebody kept would still allow after a revocation. Therefore the Receipt must have been evaluated during
+ * the call; the window tolerates small differences between the clocks. Pure: no clock.
  */
 import { formatTimestamp } from '@svc/codec';
 import type { Receipt } from '@svc/receipts';
 import type { ReceiptFailure } from './receipt-failure.ts';
 
-/** Instants by the clock of the one who asks, in milliseconds since the epoch; both bounds included. */
+/** Instants by the caller's clock, in milliseconds since the epoch; both bounds are included. */
 export interface AnswerWindow {
-  /** When the call began, less how far the service's clock may be behind. */
+  /** The beginning of the call, minus the time by which the service's clock may be behind. */
   notBeforeMs: number;
-  /** When the answer was there, and how far the service's clock may be ahead. */
+  /** The arrival of the answer, plus the time by which the service's clock may be ahead. */
   notAfterMs: number;
 }
 
@@ -20,13 +20,13 @@ export interface ClockDifference {
   readonly aheadMs: number;
 }
 
-/** How long the service repeats an answer under its `Idempotency-Key` (protocol §7). */
+/** How long the service repeats an answer for its `Idempotency-Key` (protocol §7). */
 const REPEATED_FOR_MS = 600_000;
 
 export interface CallTimes {
   readonly beganMs: number;
   readonly answeredMs: number;
-  /** The caller named an `Idempotency-Key`, and so asked for an earlier answer if there is one. */
+  /** The caller chose an `Idempotency-Key`, and so accepts the answer of an earlier call. */
   readonly mayRepeat: boolean;
 }
 
@@ -38,7 +38,7 @@ export const windowOf = (
   notAfterMs: answeredMs + aheadMs,
 });
 
-/** Whether the Receipt must be of an earlier call, whatever the answer says of itself. */
+/** Whether the Receipt must come from an earlier call, even if the answer does not say so. */
 export const isOfEarlierCall = (
   receipt: Receipt,
   { beganMs }: CallTimes,
@@ -67,6 +67,6 @@ export function timeFailures(receipt: Receipt, window: AnswerWindow | undefined)
 
 const END_OF_9999_MS = 253_402_300_800_000;
 
-/** A bound may be any number: nothing throws over it. */
+/** A bound may be any number, so formatting it must not throw. */
 const shown = (ms: number): string =>
   ms >= 0 && ms < END_OF_9999_MS ? formatTimestamp(Math.floor(ms)) : String(ms);

@@ -1,4 +1,4 @@
-/** Asking a Principal about an Action that was denied (protocol §16). */
+/** Asking a Principal to approve an Action that was denied (protocol §16). */
 import {
   type AccessRequest,
   anInteger,
@@ -15,15 +15,18 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 
-/** For one request. */
+/** Options of one request for approval. */
 export interface RequestApprovalOptions extends CallOptions {
-  /** The Proof that was verified: the Principal sees by it what its Agent wants, and need not take the service's word. */
+  /**
+   * The Proof that was verified. It shows the Principal what its Agent wants, so it need not trust the service's
+   * description.
+   */
   proof: string;
-  /** How long the Principal has, 60 to 86,400 seconds; 900 unless given. */
+  /** How long the Principal may take to decide, 60 to 86,400 seconds; 900 unless given. */
   expiresInSeconds?: number;
 }
 
-/** For one wait. */
+/** Options of one wait. */
 export interface WaitForApprovalOptions {
   /** How long to wait, in milliseconds; 900,000 unless given. */
   timeoutMs?: number;
@@ -31,13 +34,13 @@ export interface WaitForApprovalOptions {
   signal?: AbortSignal;
 }
 
-/** Asks and hears what came of it. */
+/** Asks for an approval and waits for the decision. */
 export interface Approvals {
   /**
-   * Asks the Principal to approve the Action of a denial, once: a DENY whose `reason` is about what its Grant allows
-   * (P16 to P20 of the checks), given by its verdict or its `receipt_id`. Answers the request, `pending`, or what has
-   * become of it: it is asked once, however often this is called. The profile of this relying party must be
-   * `svc-base-v2`.
+   * Asks the Principal to approve a denied Action, given by the verdict or its `receipt_id`. The `reason` of the DENY
+   * must be about what the Grant allows (P16 to P20 of the checks). The profile of this relying party must be
+   * `svc-base-v2`. The call returns the request with its current status, at first `pending`. However often you call,
+   * the Principal is asked once.
    * @example
    * const verdict = await verifier.verify({ grant, proof, action, request });
    * if (verdict.reason === 'AMOUNT_EXCEEDS_AUTHORITY') {
@@ -45,29 +48,31 @@ export interface Approvals {
    *   const { result } = await verifier.waitForApproval(task.id, { timeoutMs: 120_000 });
    *   if (result?.grant) answer(Response.json({ grant: result.grant })); // the Agent signs a new Proof under this Grant, and comes again
    * }
-   * @throws SvcError `refused`: `CONFLICT` with why it cannot be approved, `RATE_LIMITED` where too much is asked already
+   * @throws SvcError `refused`: `CONFLICT`, with the cause why it cannot be approved; `RATE_LIMITED` for too many open
+   * requests
    */
   requestApproval(
     denied: string | { readonly receipt: { readonly receipt_id: string } },
     options: RequestApprovalOptions,
   ): Promise<AccessRequest>;
   /**
-   * Resolves when the request is decided, with `task.status` `approved`, `denied`, `expired` or `cancelled`. When it is
-   * approved, `result.grant` is for the Agent; it allows nothing before a Proof under it has been verified.
-   * @throws SvcError `timeout` while nobody has answered, 900,000 ms unless given
+   * Resolves when the request is decided, with `task.status` `approved`, `denied`, `expired` or `cancelled`. After an
+   * approval, `result.grant` is the Grant to give to the Agent. It allows nothing until a Proof under it has been
+   * verified.
+   * @throws SvcError `timeout` if nobody decides in time, 900,000 ms unless given
    */
   waitForApproval(requestId: string, options?: WaitForApprovalOptions): Promise<AccessRequest>;
-  /** Takes back what was asked. @throws SvcError `refused` (`CONFLICT`) where it is decided */
+  /** Withdraws the request. @throws SvcError `refused` (`CONFLICT`) if it is already decided */
   cancelApproval(requestId: string, options?: CallOptions): Promise<AccessRequest>;
 }
 
 const WAIT_MS = 900_000;
-/** What the service waits at most, and what an answer may take beyond it. */
+/** The longest wait that the service is asked for, in seconds, and the time that its answer may take beyond that. */
 const ASK_SECONDS = 20;
 const ANSWER_MS = 10_000;
-/** Part of the caller's time that is kept for the last answer, “pending”, to arrive. */
+/** The part of the caller's time that is reserved for the last answer, “pending”, to arrive. */
 const SPARE_MS = 1_000;
-/** Between two answers that it is pending: whatever answers early is not asked without pause. */
+/** Least time between two “pending” answers, so that a server which answers early is not polled without pause. */
 const MIN_MS = 1_000;
 
 const seconds = anInteger(60, 86_400, 'seconds');

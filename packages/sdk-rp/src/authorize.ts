@@ -1,6 +1,6 @@
 /**
- * What the middlewares have in common: from a request's headers to its authority, or to the answer that refuses it.
- * Whatever goes wrong, the handler behind does not run.
+ * What the middlewares share: from a request's headers to its authority, or to the answer that refuses it. On any
+ * failure the handler does not run.
  */
 import { normalizeHtu } from '@svc/codec';
 import {
@@ -34,32 +34,36 @@ import type { SignatureCheck, SignedRequest } from './signature-check.ts';
 import type { Verifier } from './verifier.ts';
 import type { VerifyInput } from './verify-input.ts';
 
-/** What is used of a verifier. */
+/** The members of a verifier that are used. */
 export type AskedVerifier = Pick<Verifier, 'verify'> & Partial<Pick<Verifier, 'publicUrl'>>;
 
 interface CommonOptions<Req> {
-  /** One that has its `publicUrl` has refusals link to the guide. */
+  /** If it has a `publicUrl`, refusals link to the guide. */
   verifier: AskedVerifier;
-  /** What the request would do, in this relying party's own words. What it throws goes to the framework. */
+  /** What the request would do, in this relying party's own terms. An error that it throws goes to the framework. */
   action: (request: Req) => Action | Promise<Action>;
   /**
-   * Demands that the request be signed by the key of its Proof: `sameKey()` of `@svc/sdk-rp/web-bot-auth`. Not demanded
-   * unless given.
+   * Demands that the request be signed with the key of its Proof: `sameKey()` of `@svc/sdk-rp/web-bot-auth`. No
+   * signature is demanded unless given.
    */
   signature?: SignatureCheck;
   /**
-   * Whether addresses may end in a slash. Many routers serve `/items/` by the route of `/items`, and a Grant for `/items/*` is one for
-   * `/items/` too: only for a router that tells the two apart. Answered 400 unless true.
+   * Whether paths may end in a slash; unless true, such requests are answered 400. Many routers serve `/items/` by the
+   * route of `/items`, and a Grant for `/items/*` includes `/items/`. So set it only if your router distinguishes the
+   * two.
    */
   allowTrailingSlash?: boolean;
-  /** Told why an answer is 503, which itself does not say, or 500. One line with `console.error` unless given. */
+  /**
+   * Receives the cause of an answer 503, which the answer itself does not contain, or 500. Unless given, one line is
+   * written with `console.error`.
+   */
   onError?: (error: unknown, request: Req) => void;
 }
 
 /**
- * The URL that an Agent signs for is the public one. Give `origin` if it is always the same; behind proxies that
- * change the path, or with several origins, give `url`. A `Host` header is whatever the caller wrote: never build
- * the URL from it without a list of the hosts that are yours.
+ * The URL that an Agent signs for is the public one. Give `origin` if it is always the same. Give `url` behind proxies
+ * that change the path, or with several origins. The caller chooses the `Host` header: never build the URL from it
+ * without comparing it with a list of your own hosts.
  */
 export type AuthorityOptions<Req> = CommonOptions<Req> &
   (
@@ -70,7 +74,7 @@ export type AuthorityOptions<Req> = CommonOptions<Req> &
       }
   );
 
-/** What the handler may rely on. */
+/** What the handler can rely on. */
 export interface SvcAuthority {
   /** The Capability that authorised this Action. */
   authority: Capability;
@@ -87,8 +91,8 @@ export interface SvcAuthority {
 }
 
 /**
- * The authority that a middleware left on the request.
- * @throws SvcError `configuration` where none has run: a handler mounted without it must not go on.
+ * The authority that a middleware stored on the request.
+ * @throws SvcError `configuration` if no middleware ran: a handler mounted without one must not continue
  */
 export function getAuthority(request: object): SvcAuthority {
   const { svc } = request as { svc?: SvcAuthority };
@@ -96,7 +100,7 @@ export function getAuthority(request: object): SvcAuthority {
   return svc;
 }
 
-/** Whether a request may go on: with the authority that its handler may rely on, or the answer that refuses it. */
+/** Whether a request may continue: the authority for its handler, or the answer that refuses it. */
 export type Authorization = { ok: true; svc: SvcAuthority } | Refused;
 
 export interface Presented<Req> {
@@ -106,15 +110,15 @@ export interface Presented<Req> {
   method: string;
   /** The path and query as received, for `origin`. */
   target: string;
-  /** The headers as received, where they are asked for. */
+  /** The headers as received, read only when needed. */
   fields: () => SignedRequest['fields'];
-  /** Begun before `action`: what it then reads of the body. */
+  /** Called before `action`: observes what `action` reads of the body. */
   watch: () => WatchedBody;
-  /** A copy of the request for `action` where reading it would use it up. */
+  /** The request for `action`: a copy where reading the original would consume it. */
   forAction: Req;
 }
 
-/** All that `AuthorityOptions` may hold, in whichever of its forms. */
+/** All members of `AuthorityOptions`, in any of its forms. */
 interface AnyOptions<Req> extends CommonOptions<Req> {
   origin?: string;
   url?: (request: Req) => string;
@@ -138,7 +142,7 @@ const rulesFor = <Req>(): Rules<AnyOptions<Req>> => ({
 });
 
 /**
- * A copy of the options, checked. `at` is what the caller called.
+ * A checked copy of the options. `at` names the function that the caller called.
  * @throws SvcError `configuration`
  */
 export function checkOptions<Req>(at: string, options: AuthorityOptions<Req>): AuthorityOptions<Req> {
@@ -159,7 +163,7 @@ function tellError<Req>(
   else onError(error, request);
 }
 
-/** One line, of which nothing is secret: what an unknown error says may be. */
+/** Logs one line without secrets: the message of an unknown error may be secret, so it is left out. */
 function logError(error: unknown, answer: 500 | 503): void {
   const status = error instanceof SvcError && error.status !== null ? ` ${error.status}` : '';
   const told =
@@ -172,7 +176,7 @@ function logError(error: unknown, answer: 500 | 503): void {
 }
 
 /**
- * Rejects only with what `action`, `url` or `onError` throws. A refusal links to the page about it, where the service's
+ * Rejects only with errors of `action`, `url` or `onError`. A refusal links to its page in the guide if the service's
  * address is known.
  */
 export async function authorize<Req>(
@@ -213,7 +217,7 @@ async function decide<Req>(
   return askVerifier(options, request, { grant, proof, action: asked.action, request: { method, url } });
 }
 
-/** What must be changed in the request before its URL is known; null: nothing. */
+/** What the caller must change before the URL of the request can be determined, or null. */
 function findRequestFault<Req>(
   { allowTrailingSlash }: AuthorityOptions<Req>,
   { method, target }: Presented<Req>,
@@ -222,7 +226,7 @@ function findRequestFault<Req>(
 ): string | null {
   if (grant.length > GRANT_MAX_CHARS || proof.length > PROOF_MAX_CHARS)
     return 'Svc-Grant or Svc-Proof is too long';
-  // Nobody can have signed for any other: a Proof names its method in upper case.
+  // A Proof names its method in upper case, so no Proof can match any other spelling.
   if (!isMethod(method)) return 'the method must be in upper-case letters';
   if (!isNormalTarget(target))
     return 'the path must be in normal form: no dot segments, no needless or lower-case escapes, no %2F or %5C';
@@ -231,13 +235,13 @@ function findRequestFault<Req>(
   return null;
 }
 
-/** Null: it is not well-formed, or not absolute. */
+/** Null if it is not well-formed or not absolute. */
 function urlOf<Req>(options: AuthorityOptions<Req>, { request, target }: Presented<Req>): string | null {
   const url = options.url === undefined ? joinTarget(options.origin, target) : options.url(request);
   return url === null || normalizeHtu(url) === null ? null : url;
 }
 
-/** Rejects with what `action` throws, unless the body is at fault. */
+/** Rejects with the error of `action`, unless the body is at fault. */
 async function readAction<Req>(
   options: AuthorityOptions<Req>,
   { request, watch, forAction }: Presented<Req>,
@@ -279,8 +283,8 @@ async function askVerifier<Req>(
 }
 
 /**
- * Both requests are shown to an Agent whose authority is genuine: what it signed, and this address, which is public. Before
- * anything is verified, whoever asks is told its own words and nothing of this server's.
+ * An Agent with genuine authority may see both requests: the one it signed, and this public address. Before anything is
+ * verified, the caller sees only its own words and nothing from this server.
  */
 const toldOf = ({ message, receipt, signedFor }: Mismatch): string => {
   if (receipt !== null) return message;
@@ -297,7 +301,7 @@ const authorityOf = (authority: Capability, receipt: Receipt): SvcAuthority => (
   grantId: receipt.grant_id,
 });
 
-/** The fields of a signed request, from the headers of a framework on Node. */
+/** The fields of a signed request, from the headers of a Node framework. */
 export const fieldsOf = (
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): SignedRequest['fields'] =>

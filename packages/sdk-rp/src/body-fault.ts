@@ -1,27 +1,27 @@
-/** A body that cannot be read: who has to do what, in place of an error with a stack. */
+/** Faults of a body that cannot be read. The answer says who must do what; it is not an error with a stack. */
 
-/** What a framework has made of a request's body, and the headers that it came with. */
+/** The body that a framework parsed from a request, and the request's headers. */
 export interface ParsedBody {
-  /** `NOT_READ` where `action` has not asked for it. */
+  /** `NOT_READ` if `action` did not read it. */
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** What has not been read is not missing: `action` failed of something else. */
+/** A body that was not read is not missing: `action` failed for another reason. */
 export const NOT_READ = Symbol('not read');
 
-/** What a framework that parses bodies puts on its requests. */
+/** The members that a body-parsing framework sets on its requests. */
 interface WithBody {
   body?: unknown;
   headers: ParsedBody['headers'];
 }
 
 export interface WatchedBody extends ParsedBody {
-  /** The request is again as it was, but for a body that was assigned meanwhile. */
+  /** Restores the request, except for a body that was assigned meanwhile. */
   end(): void;
 }
 
-/** Tells from here on whether `request.body` is read. */
+/** Observes from now on whether `request.body` is read. */
 export function watchBody(request: WithBody): WatchedBody {
   const before = Object.getOwnPropertyDescriptor(request, 'body');
   const given = request.body;
@@ -52,7 +52,7 @@ export function watchBody(request: WithBody): WatchedBody {
   };
 }
 
-/** Why a body cannot be read, with the status that says whose fault it is. */
+/** Why a body cannot be read. The status says whose fault it is. */
 export const BODY_FAULTS = {
   'not-sent': {
     status: 400,
@@ -86,8 +86,7 @@ export class UnreadableBodyError extends SyntaxError {
 }
 
 /**
- * Why `action` failed, where it found no body that it could read. Null where the error has another cause: the framework
- * handles it.
+ * The body fault that made `action` fail, or null. With null the error has another cause, and the framework handles it.
  */
 export function findBodyFault(error: unknown, { body, headers }: ParsedBody): BodyFault | null {
   if (error instanceof UnreadableBodyError) return error.fault;
@@ -105,7 +104,7 @@ const FAULT_OF_STATUS: Readonly<Record<number, BodyFault>> = {
   415: 'wrong-type',
 };
 
-/** What a body parser of Express refused; null for every other error. */
+/** The body fault that a body parser of Express reported, or null for every other error. */
 export function findParserFault(error: unknown): BodyFault | null {
   const { type, status } = (error ?? {}) as { readonly type?: unknown; readonly status?: unknown };
   const isOfParser =
@@ -113,7 +112,7 @@ export function findParserFault(error: unknown): BodyFault | null {
   return isOfParser && typeof status === 'number' ? (FAULT_OF_STATUS[status] ?? null) : null;
 }
 
-/** Express 4 makes an empty object of a body that is missing or that its parser did not take. */
+/** Express 4 sets an empty object for a body that is missing or that its parser did not accept. */
 const isNothing = (body: unknown): boolean =>
   body === undefined ||
   body === null ||

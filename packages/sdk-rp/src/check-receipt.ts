@@ -1,7 +1,7 @@
 /**
- * Whether a Receipt is genuine and about the request that was really received (interface §Receipt, protocol §8).
- * The service signs what an Agent's Proof claims; only the relying party can see that the claim is about the HTTP
- * request in front of it, so it recomputes `request_hash` from that request. Pure: no clock, no network.
+ * Checks that a Receipt is genuine and is about the HTTP request that was really received (interface §Receipt, protocol
+ * §8). The service signs what an Agent's Proof claims. Only the relying party sees the real request, so it recomputes
+ * `request_hash` from it. Pure: no clock, no network.
  */
 import { type CryptoPort, normalizeHtu, plainObject, portableCrypto, sha256Of } from '@svc/codec';
 import { parseAction, requestHashOf } from '@svc/protocol';
@@ -15,14 +15,14 @@ export interface ReceivedRequest {
   url: string;
 }
 
-/** What a Receipt must be about to be believed. */
+/** What a Receipt must be about to be accepted. */
 export interface ReceiptExpectation {
   /**
-   * The service's DID document, or what `readServiceKeys` made of it, which saves reading it for each Receipt. Whoever
-   * supplies it decides which service is believed.
+   * The service's DID document, or the result of `readServiceKeys` for it, which avoids reading it for each Receipt.
+   * This document decides which service is trusted.
    */
   didDocument: unknown;
-  /** The DID that `didDocument` must be of; not compared unless given. */
+  /** The DID that `didDocument` must have; not compared unless given. */
   serviceDid?: string | undefined;
   /** This relying party's DID; not compared unless given. */
   relyingParty?: string | undefined;
@@ -32,24 +32,24 @@ export interface ReceiptExpectation {
   action: unknown;
   request: ReceivedRequest;
   /**
-   * When it may have been evaluated. Without it a Receipt of any age counts: what was allowed once is then allowed for as
-   * long as somebody keeps the answer.
+   * When the Receipt may have been evaluated. Without it a Receipt of any age is accepted: an Action allowed once is
+   * then allowed for as long as somebody keeps the answer.
    */
   evaluated?: AnswerWindow | undefined;
   /** Portable JavaScript unless given. */
   crypto?: CryptoPort | undefined;
 }
 
-/** The Receipt that the service signed, or everything that is wrong with what was handed in. */
+/** The Receipt that the service signed, or everything that is wrong with it. */
 export type ReceiptCheck =
   | { ok: true; receipt: Receipt; decision: 'ALLOW' | 'DENY' }
   | { ok: false; failures: ReceiptFailure[] };
 
-/** The failure code of a Receipt that allows, genuinely, but another HTTP request. */
+/** The failure code of a genuine Receipt that allows another HTTP request. */
 export const REQUEST_HASH_FAILURE = 'request-hash';
 
 /**
- * All that is wrong with the Receipt, or the Receipt. Never throws.
+ * The Receipt, or everything that is wrong with it. Never throws.
  * @example
  * const request = { method: 'POST', url: 'https://shop.example/orders' };
  * const checked = checkReceipt(receipt, { grant, proof, action, request, didDocument });
@@ -60,12 +60,12 @@ export function checkReceipt(receipt: unknown, expected: ReceiptExpectation): Re
   return checked.ok ? checked : { ok: false, failures: checked.failures };
 }
 
-/** The same; what does not count is told apart by whether its signature is right. */
+/** As `ReceiptCheck`; a failed check also says whether the signature is valid. */
 export type AnswerCheck =
   | Extract<ReceiptCheck, { ok: true }>
   | { ok: false; failures: ReceiptFailure[]; genuine: Receipt | null };
 
-/** As `checkReceipt`. */
+/** As `checkReceipt`, with an `AnswerCheck` as its result. */
 export function checkAnswer(receipt: unknown, expected: ReceiptExpectation): AnswerCheck {
   const crypto = expected.crypto ?? portableCrypto;
   const service = expected.serviceDid === undefined ? {} : { serviceDid: expected.serviceDid };
@@ -76,7 +76,7 @@ export function checkAnswer(receipt: unknown, expected: ReceiptExpectation): Ans
   return { ok: true, receipt: verified.receipt, decision: verified.receipt.decision };
 }
 
-/** What a genuine Receipt says about something other than what was asked. */
+/** How a genuine Receipt differs from what was asked. */
 function bindingFailures(
   receipt: Receipt,
   expected: ReceiptExpectation,
@@ -93,7 +93,7 @@ function bindingFailures(
   if (expected.relyingParty !== undefined && receipt.relying_party !== expected.relyingParty) {
     fail('relying-party', 'the Receipt is for another relying party', '/relying_party');
   }
-  // A DENY needs no such match: an Agent that signed for another request is denied whatever it signed.
+  // A DENY needs no match: an Agent that signed for another request is denied anyway.
   const hash = receipt.decision === 'ALLOW' ? hashRequest(expected, crypto) : receipt.request_hash;
   if (hash !== receipt.request_hash) {
     fail(REQUEST_HASH_FAILURE, 'the Receipt is about another HTTP request', '/request_hash');
@@ -102,7 +102,7 @@ function bindingFailures(
   return failures;
 }
 
-/** Null, which equals no hash, for a request or an Action that nothing can have been signed for. */
+/** Null, which equals no hash, if no Proof can exist for this request or Action. */
 function hashRequest({ action, request }: ReceiptExpectation, crypto: CryptoPort): string | null {
   const normalizedHtu = normalizeHtu(request.url);
   const parsed = parseAction(plainObject(action));

@@ -1,4 +1,4 @@
-/** A decision as one file that is checked offline, years later (interface §Transparency, protocol §12). */
+/** A decision as one file that can be checked offline, even years later (interface §Transparency, protocol §12). */
 import { type JsonObject, parseTimestamp } from '@svc/codec';
 import type { Receipt } from '@svc/receipts';
 import {
@@ -12,18 +12,18 @@ import {
 } from '@svc/sdk-core';
 import { checkStoredReceipt, type Trust } from './trust.ts';
 
-/** `pending` until the UTC day of the decision is closed, some minutes after its midnight. */
+/** `pending` until the UTC day of the decision is closed, some minutes after the end of that day. */
 export type DecisionBundle =
   | {
       state: 'ready';
-      /** What `svc-receipt verify --bundle` takes: write it to a file as JSON. */
+      /** Input of `svc-receipt verify --bundle`: write it to a file as JSON. */
       bundle: JsonObject;
-      /** The one in it, checked. */
+      /** The Receipt in the bundle, checked. */
       receipt: Receipt;
     }
   | { state: 'pending'; day: string };
 
-/** As large as `@svc/receipts/bundle` reads. */
+/** The largest bundle that `@svc/receipts/bundle` reads. */
 const MAX_BUNDLE_BYTES = 16_777_216;
 const isDay = (value: unknown): value is string =>
   typeof value === 'string' && parseTimestamp(`${value}T00:00:00Z`) !== null;

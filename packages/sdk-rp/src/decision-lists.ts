@@ -1,4 +1,4 @@
-/** A relying party's decisions: as a list, and whole for archives and spreadsheets (interface §Decisions). */
+/** A relying party's decisions: as a list, and complete for archives and spreadsheets (interface §Decisions). */
 import type { ReasonCode } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import {
@@ -12,7 +12,7 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 
-/** All that are given must hold. */
+/** A decision must meet all given members. */
 export interface DecisionFilter {
   /** Evaluated at this instant or later. */
   since?: Date | string;
@@ -23,15 +23,15 @@ export interface DecisionFilter {
   /** DID of the Principal that issued the Grant. */
   principal?: string;
   grantId?: string;
-  /** Which API key of this relying party asked. */
+  /** The API key of this relying party that asked. */
   keyId?: string;
 }
 
-/** A decision as it is exported. */
+/** A decision as the export contains it. */
 export interface DecisionExportRow extends DecisionSummary {
-  /** As it is stored; whether it is genuine, `verifyReceipt` of `@svc/receipts` tells. */
+  /** As stored. `verifyReceipt` of `@svc/receipts` tells whether it is genuine. */
   receipt: Receipt;
-  /** The outcome ledger, the oldest first. */
+  /** The outcome ledger, oldest first. */
   outcomes: Attestation[];
 }
 

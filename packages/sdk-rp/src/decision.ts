@@ -1,4 +1,4 @@
-/** One decision of the relying party: its Receipt, checked, and its outcome ledger (interface §Decisions). */
+/** One decision of the relying party: its checked Receipt and its outcome ledger (interface §Decisions). */
 import type { Receipt } from '@svc/receipts';
 import {
   type Attestation,
@@ -11,7 +11,7 @@ import {
 } from '@svc/sdk-core';
 import { checkStoredReceipt, type Trust, type Voucher } from './trust.ts';
 
-/** A decision of this relying party, with what was reported about it. */
+/** A decision of this relying party, with the outcomes reported about it. */
 export interface Decision {
   receipt: Receipt;
   /** The outcome ledger. */
@@ -34,7 +34,7 @@ export async function getDecision(
   });
 }
 
-/** Null while the day of the decision is open. */
+/** Null while the day of the decision is not closed. */
 async function fetchVoucher(
   transport: Transport,
   receiptId: string,

@@ -1,4 +1,4 @@
-/** What a verification would come to, for development and support. Never a verdict. */
+/** Predicts the result of a verification, for development and support. Never a verdict. */
 import { type CallOptions, type DryRun, readDryRun, type Transport } from '@svc/sdk-core';
 import { mismatchBeforeVerify } from './request-mismatch.ts';
 import { type DryRunInput, readDryRunInput } from './verify-input.ts';

@@ -6,17 +6,17 @@ import { type Refusal, refuseBody } from './refusal.ts';
 
 export { type AuthorityOptions, getAuthority, type SvcAuthority } from './authorize.ts';
 
-/** What is used of an Express request. */
+/** The members of an Express request that are used. */
 export interface ExpressRequest {
   method: string;
-  /** Path and query as received, whatever router the middleware is mounted in. */
+  /** Path and query as received, independent of the router in which the middleware is mounted. */
   originalUrl: string;
   headers: Record<string, string | string[] | undefined>;
   body?: unknown;
   svc?: SvcAuthority;
 }
 
-/** What is used of an Express response. */
+/** The members of an Express response that are used. */
 export interface ExpressResponse {
   /** Sets the HTTP status. */
   status(code: number): ExpressResponse;
@@ -26,7 +26,7 @@ export interface ExpressResponse {
   json(body: unknown): unknown;
 }
 
-/** A middleware: calls `next` without an error where the request may go on, and answers it otherwise. */
+/** A middleware: calls `next` without an error if the request may continue, and answers the request otherwise. */
 export type ExpressHandler<Req> = (
   request: Req,
   response: ExpressResponse,
@@ -34,8 +34,8 @@ export type ExpressHandler<Req> = (
 ) => void;
 
 /**
- * Continues with `req.svc` if the Agent may; else answers 400, 401, 403, 413, 415, 500 or 503. What `action` or `url` throws
- * goes to `next(error)`. Parse the body before it if `action` needs the body, and mount `refuseUnreadableBody`.
+ * Continues with `req.svc` if the Agent has authority; otherwise answers 400, 401, 403, 413, 415, 500 or 503. Errors of
+ * `action` or `url` go to `next(error)`. If `action` needs the body, parse it before, and mount `refuseUnreadableBody`.
  * @throws SvcError `configuration`
  * @example
  * const prices = new Map([[7, 42_700]]); // the shop's own: an Agent names an order, never its price
@@ -70,9 +70,9 @@ function authorizeRequest<Req extends ExpressRequest>(options: AuthorityOptions<
 }
 
 /**
- * An error handler, to be mounted behind the routes: a body that a parser such as `express.json()` refused is answered 400, 413
- * or 415 in the form of the other refusals, where Express would answer with a page and, outside production, a stack. Every other
- * error goes on.
+ * An error handler, mounted after the routes. If a parser such as `express.json()` refused a body, it answers 400, 413
+ * or 415 in the form of the other refusals. Express alone would answer with a page and, outside production, a stack.
+ * All other errors go to the next error handler.
  * @example
  * app.use(refuseUnreadableBody);
  */

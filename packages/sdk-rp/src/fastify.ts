@@ -5,7 +5,7 @@ import { watchBody } from './body-fault.ts';
 
 export { type AuthorityOptions, getAuthority, type SvcAuthority } from './authorize.ts';
 
-/** What is used of a Fastify request. */
+/** The members of a Fastify request that are used. */
 export interface FastifyRequestLike {
   method: string;
   /** Path and query as received, before any rewriting. */
@@ -15,7 +15,7 @@ export interface FastifyRequestLike {
   svc?: SvcAuthority;
 }
 
-/** What is used of a Fastify reply. */
+/** The members of a Fastify reply that are used. */
 export interface FastifyReplyLike {
   /** Sets the HTTP status. */
   code(status: number): FastifyReplyLike;
@@ -26,8 +26,10 @@ export interface FastifyReplyLike {
 }
 
 /**
- * A `preHandler` hook. Continues with `request.svc` if the Agent may; else answers 400, 401, 403, 415, 500 or 503. What `action`
- * or `url` throws goes to Fastify's error handler, and so does a body that its parsers refuse: it answers 400, 413 or 415.
+ * A `preHandler` hook. Continues with `request.svc` if the Agent has authority; otherwise answers 400, 401, 403, 415,
+ * 500 or
+ * 503. Errors of `action` or `url` go to Fastify's error handler. So does a body that Fastify's parsers refuse, for
+ *      which that handler answers 400, 413 or 415.
  * @throws SvcError `configuration`
  * @example
  * app.post(
@@ -49,7 +51,7 @@ export function requireAuthority<Req extends FastifyRequestLike = FastifyRequest
     const authorization = await authorize(checked, presented);
     if (!authorization.ok) {
       const { status, headers, body } = authorization.refusal;
-      // A reply returned from a hook ends the request here.
+      // Returning a reply from a hook ends the request here.
       return reply.code(status).headers(headers).send(body);
     }
     request.svc = authorization.svc;

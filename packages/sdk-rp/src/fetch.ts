@@ -1,17 +1,17 @@
-/** Handlers from `Request` to `Response`: Hono, Next.js, workers, Deno, Bun. */
+/** For handlers from `Request` to `Response`: Hono, Next.js, workers, Deno, Bun. */
 import { aFunction, checkValue } from '@svc/sdk-core';
 import { type AuthorityOptions, authorize, checkOptions, fieldsOf, type SvcAuthority } from './authorize.ts';
 import { NOT_READ, UnreadableBodyError, type WatchedBody } from './body-fault.ts';
 
 export type { AuthorityOptions, SvcAuthority } from './authorize.ts';
 
-/** What the Agent may do, or the response that says why it may not. */
+/** The Agent's authority, or the response that says why the request is refused. */
 export type RequestAuthorization = { ok: true; svc: SvcAuthority } | { ok: false; response: Response };
 
 /**
- * A function that says whether a request may go on, or answers it. `action` gets a copy whose body it may read until
- * `action` has answered: where it asks for `json()`, a body that is not JSON is answered 400, and one of more than 1
- * MiB 413. Rejects only with what else `action` or `url` throws.
+ * Makes a function that decides whether a request may continue, or answers it. `action` gets a copy of the request and
+ * may read its body until `action` has returned. If it calls `json()`, a body that is not JSON is answered 400, and one
+ * of more than 1 MiB 413. Rejects only with other errors of `action` or `url`.
  * @throws SvcError `configuration`
  * @example
  * const authorizeRequest = createAuthorizer({ verifier, origin: 'https://shop.example', action: () => action });
@@ -39,7 +39,7 @@ function authorizerOf(
       fields: () => fieldsOf(Object.fromEntries(request.headers)),
       watch: () => watched,
       forAction: copy,
-      // Also where it was refused before `action` could read the copy.
+      // Also if the request was refused before `action` could read the copy.
     }).finally(() => watched.end());
     if (authorization.ok) return authorization;
     const { status, headers, body } = authorization.refusal;
@@ -48,15 +48,15 @@ function authorizerOf(
 }
 
 /**
- * A copy whose body `action` may read, and what it found there: a body that is no JSON, or too long, or none where an object is
- * needed, is the caller's fault and none of the shop's.
+ * A copy whose body `action` may read, and what `action` found there. A body that is not JSON, that is too long, or
+ * that is missing where an object is needed, is the caller's fault and not the relying party's.
  */
 function copyForAction(request: Request): { readonly copy: Request; readonly watched: WatchedBody } {
   const copy = request.clone();
   const readAgain = copy.json.bind(copy);
   let body: unknown = NOT_READ;
   const json = async () => {
-    // Which says what is wrong with that.
+    // Rejects with the error for a body that was already read.
     if (copy.bodyUsed) return readAgain();
     const text = await readText(copy);
     try {
@@ -66,7 +66,7 @@ function copyForAction(request: Request): { readonly copy: Request; readonly wat
     }
     return body;
   };
-  // As Next.js hands requests out, behind a proxy: only of what can be changed may a proxy answer something else.
+  // Defined like the `json` of Next.js requests. A proxy may replace only members that are writable or configurable.
   Object.defineProperty(copy, 'json', { value: json, writable: true, configurable: true });
   const watched = {
     get body() {
@@ -75,17 +75,18 @@ function copyForAction(request: Request): { readonly copy: Request; readonly wat
     // The headers do not matter: `json()` reads a body of any type.
     headers: {},
     end() {
-      // Else all that the handler reads of the request would be kept for it. Not awaited, and refused where `action` has read it.
+      // Without this, the copy would buffer everything that the handler reads of the request. Not awaited; it rejects
+      // if `action` has read the body.
       void copy.body?.cancel().catch(() => undefined);
     },
   };
   return { copy, watched };
 }
 
-/** As much as Fastify takes unless told otherwise. */
+/** The default limit of Fastify. */
 const MAX_JSON_BYTES = 1_048_576;
 
-/** As `text()` does, but for a bound: nobody is known yet to be who sends it. */
+/** Like `text()`, but with a size limit, because the sender is not authenticated yet. */
 async function readText(request: Request): Promise<string> {
   const reader = request.body?.getReader();
   const decoder = new TextDecoder();
@@ -94,7 +95,7 @@ async function readText(request: Request): Promise<string> {
   for (let piece = await reader?.read(); piece?.value !== undefined; piece = await reader?.read()) {
     total += piece.value.length;
     if (total > MAX_JSON_BYTES) {
-      // Not awaited: it ends when the request that was copied is given up too.
+      // Not awaited: it ends only when the original request is cancelled too.
       void reader?.cancel().catch(() => undefined);
       throw new UnreadableBodyError('too-large');
     }
@@ -104,7 +105,8 @@ async function readText(request: Request): Promise<string> {
 }
 
 /**
- * A handler that runs only with authority. Further arguments, such as a worker's environment, are passed on.
+ * Wraps a handler, which then runs only with authority. Further arguments, such as a worker's environment, are passed
+ * on.
  * @throws SvcError `configuration`
  * @example
  * export const POST = protect({ verifier, origin: 'https://shop.example', action: () => action }, (_request, svc) =>

@@ -1,11 +1,11 @@
-/** What a server would refuse about a call by itself, asked before a Proof is spent and a budget drawn for it. */
+/** Checks a call for faults for which the server would refuse it, before a Proof is spent and a budget drawn for it. */
 
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 
 /**
- * An own member `__proto__`, at any depth. As JSON it is a member like others and is hashed as such; a program that copies the
- * object sets its prototype instead, and so runs with other arguments than those that were signed.
+ * Whether there is an own member `__proto__`, at any depth. In JSON it is an ordinary member and is hashed as one. A
+ * program that copies the object sets its prototype instead, and so runs with arguments other than the signed ones.
  */
 export function hasProtoMember(args: unknown): boolean {
   const open = [args];
@@ -23,35 +23,44 @@ interface Tool {
   readonly handler?: object;
 }
 
-/** What is used of an McpServer that its types keep private. An SDK that has it otherwise checks the call after the decision. */
+/**
+ * The private members of an McpServer that are used. If an SDK version lacks them, its server checks the call after the
+ * decision.
+ */
 interface Checking {
   readonly _registeredTools?: Readonly<Record<string, Tool>>;
   _toolHandlersInitialized?: boolean;
   validateToolInput?: (tool: Tool, args: unknown, name: string) => Promise<unknown>;
 }
 
-/** A call as far as it is looked at here. */
+/** The parts of a call that are checked here. */
 export interface CheckedCall {
   readonly name: string;
   readonly args: object;
   readonly isTask: boolean;
-  /** What the SDK hands to a handler. */
+  /** The `extra` that the SDK passes to a handler. */
   readonly extra: object;
 }
 
 /** The checks of one server's calls. */
 export interface CallChecks {
-  /** To be asked where a handler is set: whether the McpServer itself sets it. Its answer may be asked for once a call comes. */
+  /**
+   * Call it where a handler is set. The function that it returns says, once a call comes, whether the McpServer itself
+   * set that handler.
+   */
   isOwnHandler: () => () => boolean;
   /**
-   * Why the server would not run this call by what its tools were registered with; null where it would, and where this
-   * cannot be known: a handler of the shop's own knows alone what its tools take.
-   * @throws what a schema itself throws
+   * Why the server would refuse this call, by what its tools were registered with. Null if it would run the call. Null
+   * also if this cannot be known: only a relying party's own handler knows what its tools accept.
+   * @throws the errors that a schema itself throws
    */
   findFault: (call: CheckedCall) => Promise<string | null>;
 }
 
-/** Checks the calls of a server. What a schema has made of the arguments is kept for the server, which would run it once more. */
+/**
+ * Checks the calls of a server. The result of parsing the arguments is kept for the server, which would otherwise parse
+ * again.
+ */
 export function createCallChecks(server: McpServer | Server): CallChecks {
   const known = server as unknown as Checking;
   const validate = known.validateToolInput?.bind(server);
@@ -63,7 +72,7 @@ export function createCallChecks(server: McpServer | Server): CallChecks {
     };
   return {
     isOwnHandler: () => {
-      // An McpServer sets its handler once, and says so afterwards.
+      // An McpServer sets its handler once and raises this flag afterwards.
       const isBefore = known._toolHandlersInitialized === false;
       return () => isBefore && known._toolHandlersInitialized === true;
     },
@@ -89,8 +98,8 @@ export function createCallChecks(server: McpServer | Server): CallChecks {
 }
 
 /**
- * Over HTTP whoever knows the id of a task reads its result, unless a session binds it. Standard input and output have
- * one caller.
+ * Over HTTP, everybody who has the id of a task can read its result, unless a session binds the task. Standard input
+ * and output have one caller only.
  */
 export function hasNoSession(extra: object): boolean {
   const { requestInfo, sessionId } = extra as { requestInfo?: unknown; sessionId?: unknown };
@@ -99,7 +108,10 @@ export function hasNoSession(extra: object): boolean {
 
 export const NO_SESSION = 'A guarded tool runs as a task within a session alone, and this server has none.';
 
-/** As an McpServer does. A tool that runs as no task would run, and its result then be no task. */
+/**
+ * The same check as in McpServer. A tool that is not set up for tasks would otherwise run, and its result would not be
+ * a task.
+ */
 function findTaskFault(
   { execution, handler = {} }: Tool,
   { isTask, extra }: Pick<CheckedCall, 'isTask' | 'extra'>,
@@ -109,7 +121,7 @@ function findTaskFault(
     if (support !== 'forbidden') return 'This tool is not set up: it is said to run as a task, and does not.';
     return isTask ? 'This tool does not run as a task.' : null;
   }
-  // Without a task asked for, a task is made all the same: the server waits for it.
+  // A tool with `createTask` makes a task even if the call requests none; the server then waits for the task.
   if (hasNoSession(extra)) return NO_SESSION;
   if (!isTask && support === 'required') return 'This tool runs as a task alone.';
   return 'taskStore' in extra && extra.taskStore

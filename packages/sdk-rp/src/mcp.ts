@@ -1,4 +1,4 @@
-/** A guard for MCP servers: a tool runs only where the service has allowed this very call of it. */
+/** A guard for MCP servers: a tool runs only if the service has allowed this exact call. */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolRequest, CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -25,12 +25,15 @@ import type { Verdict } from './verify.ts';
 
 export type { SvcAuthority } from './authorize.ts';
 
-/** The arguments of a call as they were received, before the tool's own schema has seen them. */
+/** The arguments of a call as received, before the tool's own schema processes them. */
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
 /**
- * `free`: runs without authority. `forbidden`: never runs. `guarded`: an `api:call` of the tool's address must be allowed.
- * With `action` the call is an Action of another kind, as a purchase whose amount and currency are among the arguments.
+ * - `free`: runs without authority.
+ * - `forbidden`: never runs.
+ * - `guarded`: the service must allow an `api:call` of the tool's address.
+ * - With `action`, the call is an Action of another type, for example a purchase with amount and currency in the
+ *   arguments.
  */
 export type ToolRule =
   | 'free'
@@ -40,19 +43,19 @@ export type ToolRule =
 
 /** How the tools of a server are guarded. */
 export interface GuardOptions {
-  /** One that has its `publicUrl` has refusals name their page of the guide. */
+  /** If it has a `publicUrl`, refusals name their page of the guide. */
   verifier: AskedVerifier;
   /**
-   * Scheme, host and port under which Grants name the tools: `https://shop.example` for
+   * Scheme, host and port under which Grants name the tools, for example `https://shop.example` for
    * `https://shop.example/mcp/tools/refund/*`.
    */
   origin: string;
-  /** By the tool's name. What is not named is guarded. */
+  /** Rules by tool name. Tools without a rule are guarded. */
   tools?: Readonly<Record<string, ToolRule>>;
   /**
-   * Told why a call could not be decided, which the answer does not say. And told of a call that was cancelled while it was
-   * decided, and allowed: a `ReceiptError` of kind `aborted`, by whose `receiptId` the outcome `cancelled` is reported, and
-   * the budget given back. One line with `console.error` unless given.
+   * Receives the cause if a call could not be decided; the answer does not contain it. Also receives a `ReceiptError`
+   * of kind `aborted` if a call was cancelled during its decision, and allowed. To give the budget back, report the
+   * outcome `cancelled` for its `receiptId`. Unless given, one line is written with `console.error`.
    */
   onError?: (error: unknown, tool: string) => void;
 }
@@ -78,13 +81,16 @@ const isToolRule = (value: unknown): boolean =>
 
 const authorities = new WeakMap<object, SvcAuthority>();
 
-/** Copies of what the SDK hands to a tool have its signal too: a tool that runs as a task gets a copy. */
+/**
+ * A tool that runs as a task gets a copy of the SDK's `extra`. The copy has the same signal, which therefore identifies
+ * the call.
+ */
 const signalOf = (extra: object): object =>
   'signal' in extra && extra.signal instanceof AbortSignal ? extra.signal : extra;
 
 /**
- * The authority of the call that a tool is running for; `extra` is what the SDK hands to the tool beside its arguments.
- * @throws SvcError `configuration` where the tool was not guarded
+ * The authority of the call for which a tool is running. `extra` is the SDK's second argument to the tool.
+ * @throws SvcError `configuration` if the tool was not guarded
  */
 export function getToolAuthority(extra: object): SvcAuthority {
   const authority = authorities.get(extra) ?? authorities.get(signalOf(extra));
@@ -93,11 +99,11 @@ export function getToolAuthority(extra: object): SvcAuthority {
 }
 
 /**
- * Guards every tool of the server, those registered later too; call it before the first one is registered. A call
- * carries its Grant and Proof in `_meta`, its result carries the Receipt there. What is not allowed is a tool error
- * that says why and what to do.
- * @throws SvcError `configuration`, also where the server has tools already or was made with the capability (the first
- * tool adds it)
+ * Guards every tool of the server, also those registered later. Call it before the first tool is registered. A call
+ * carries its Grant and Proof in `_meta`, and its result carries the Receipt there. A call that is not allowed gets a
+ * tool error that says why and what to do.
+ * @throws SvcError `configuration`, also if the server already has tools or was made with the tools capability (the
+ * first tool adds it)
  * @example
  * const server = new McpServer({ name: 'shop', version: '1.0.0' });
  * guardTools(server, { verifier, origin: 'https://shop.example', tools: { search: 'free' } });
@@ -118,7 +124,7 @@ export function guardTools(server: McpServer | Server, options: GuardOptions): v
   };
   const set: (schema: unknown, handler: Handler) => void = inner.setRequestHandler.bind(inner) as never;
   inner.setRequestHandler = ((schema: unknown, handler: Handler) => set(schema, guard(handler))) as never;
-  // Asked where no handler is set for a method.
+  // The fallback handles methods that have no handler.
   let fallback = inner.fallbackRequestHandler;
   Object.defineProperty(inner, 'fallbackRequestHandler', {
     configurable: true,
@@ -141,21 +147,24 @@ function refuseLate(server: Server): void {
 
 const guardedServers = new WeakSet<Server>();
 
-/** Each guard would ask, and the second one be told that the Proof is spent. */
+/** With two guards, each would ask the service, and the second would be answered that the Proof is spent. */
 function refuseTwice(server: Server): void {
   if (guardedServers.has(server))
     throw new SvcError('configuration', 'guardTools: the server is guarded already: guard it once');
   guardedServers.add(server);
 }
 
-/** What a guard goes by. */
+/** The settings and checks of one guard. */
 interface Guard extends GuardOptions {
   readonly findFault: CallChecks['findFault'];
 }
 
 type Handler = (request: CallToolRequest, extra: object) => Promise<CallToolResult> | CallToolResult;
 
-/** By what the request says and not by its schema: a server has its own copy of the SDK. One that says nothing is guarded. */
+/**
+ * Decided by the method and not by the schema, because a server may have its own copy of the SDK. Guarded if there is
+ * no method.
+ */
 const isForTools = ({ method }: { readonly method?: unknown }): boolean =>
   typeof method !== 'string' || method === 'tools/call';
 
@@ -164,12 +173,14 @@ const guarded =
   async (request, extra) => {
     const params: Partial<CallToolRequest['params']> = request.params ?? {};
     const { name } = params;
-    // A name that only turns into a text where the server looks it up, as ["wipe"] does, has no rule here.
+    // A server may convert a name such as ["wipe"] to text when it looks up the tool, but the rules here would not
+    // match it.
     if (typeof name !== 'string')
       throw Object.assign(new Error('the name of a tool must be a string'), { code: INVALID_PARAMS });
     const toolRule = rules.get(name) ?? 'guarded';
     if (toolRule === 'free') return handler(request, extra);
-    // A transport within one process hands over the caller's own objects, which it could alter while the service is asked.
+    // An in-process transport passes the caller's own objects, which the caller could change while the service is
+    // asked.
     const args = params.arguments === undefined ? {} : structuredClone(params.arguments);
     const called = { ...params, name, arguments: args };
     const outcome =
@@ -181,7 +192,7 @@ const guarded =
       return withReceipt(outcome.allowed.receipt, () => handler({ ...request, params: called }, extra));
     }
     const { reason, message, remedy } = outcome.refused;
-    // What is made of a call as a task is no tool result, and has no place for an error.
+    // The result of a call as a task is not a tool result, and has no member for an error.
     if (params.task !== undefined)
       throw Object.assign(new Error(`${reason}: ${message} ${remedy}`), {
         code: INVALID_REQUEST,
@@ -190,7 +201,7 @@ const guarded =
     return resultOf(outcome.refused, options);
   };
 
-/** What a tool answers, or the error that it throws, with the Receipt. */
+/** The tool's result, or the error that it throws, with the Receipt added. */
 async function withReceipt(
   receipt: Verdict['receipt'],
   run: () => Promise<CallToolResult> | CallToolResult,
@@ -199,7 +210,7 @@ async function withReceipt(
     const result = await run();
     return { ...result, _meta: { ...result._meta, [META.receipt]: receipt } };
   } catch (cause) {
-    // Another error, and not this one altered: a tool may throw the same one again and again.
+    // A new error, because a tool may throw the same error object repeatedly.
     const { code, message = 'Internal error', data } = Object(cause);
     const told = typeof data === 'object' && !Array.isArray(data) ? data : { data };
     throw Object.assign(new Error(message, { cause }), { code, data: { ...told, [META.receipt]: receipt } });
@@ -215,7 +226,7 @@ interface Refused {
     readonly reason: ReasonCode | RefusalCode;
     readonly message: string;
     readonly remedy: string;
-    /** Where the service was asked. */
+    /** The Receipt, if the service was asked. */
     readonly receipt: Verdict['receipt'] | null;
   };
 }
@@ -264,12 +275,12 @@ async function decide(
   if (!('allowed' in outcome) || !isCancelled(extra)) return outcome;
   const { receipt, receiptId } = outcome.allowed;
   const what = `allowed by ${receiptId}, and cancelled before the tool ran; report "cancelled" about it to give its budget back`;
-  // No answer tells of the Receipt: the SDK sends none for a call that was cancelled.
+  // No answer carries the Receipt, because the SDK sends none for a cancelled call.
   tellError(options, new ReceiptError('aborted', what, { receipt, receiptId }), name);
   return cancelled(receipt);
 }
 
-/** By its caller, or since the connection is gone: nobody would hear what the tool has done. */
+/** Cancelled by the caller, or by a lost connection: nobody would receive the tool's result. */
 const isCancelled = (extra: object): boolean => {
   const signal = signalOf(extra);
   return signal instanceof AbortSignal && signal.aborted;
@@ -283,7 +294,7 @@ const cancelled = (receipt: Verdict['receipt'] | null): Outcome =>
     receipt,
   );
 
-/** Also where a handler of the shop's own is asked, which knows alone what it does with `task`. */
+/** Applies also to a relying party's own handler, of which it is unknown what it does with `task`. */
 const findSessionFault = (isTask: boolean, extra: object): string | null =>
   isTask && hasNoSession(extra) ? NO_SESSION : null;
 
@@ -295,7 +306,7 @@ const withoutAuthority = ({ method, url }: ToolRequest): Outcome => {
 const CALL_AS_DESCRIBED =
   'Call the tool with arguments as its description has them, and a Proof for those. Nothing was spent for this call.';
 
-/** With the Receipt where the service had allowed the other call. */
+/** Includes the Receipt if the service allowed the other call. */
 const forAnotherCall = (receipt: Verdict['receipt'] | null = null): Outcome =>
   refuse(
     'REQUEST_MISMATCH',
@@ -323,7 +334,7 @@ const refuse = (
   receipt: Verdict['receipt'] | null = null,
 ): Refused => ({ refused: { reason, message, remedy, receipt } });
 
-/** The tool error that says it. */
+/** The tool error for a refusal. */
 const resultOf = (refused: Refused['refused'], options: Guard): CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: `${refused.reason}: ${refused.message} ${refused.remedy}` }],
@@ -343,7 +354,7 @@ const metaOf = (
   };
 };
 
-/** Tells an error; of an unknown one only its name, since its message may be secret. */
+/** Reports an error. For an unknown error only its name is logged, because its message may be secret. */
 function tellError({ onError }: GuardOptions, error: unknown, tool: string): void {
   if (onError === undefined) logError(error, tool);
   else onError(error, tool);

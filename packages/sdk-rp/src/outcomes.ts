@@ -1,4 +1,4 @@
-/** Reporting what became of a decision (interface §Outcome attestations). */
+/** Reporting the outcome of a decision (interface §Outcome attestations). */
 import type { JsonObject } from '@svc/codec';
 import {
   type Attestation,
@@ -13,16 +13,16 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 
-/** What can be reported of a decision (interface §Outcome attestations and decisions). */
+/** Outcomes that can be reported for a decision (interface §Outcome attestations and decisions). */
 export type OutcomeType = Attestation['type'];
 
-/** Reports of what became of a decision. */
+/** Reports the outcomes of decisions. */
 export interface Outcomes {
   /**
-   * Appends to the outcome ledger of one of this relying party's decisions. Nothing reported is changed later: a mistake
-   * is corrected by another report that names it in `correction_of`.
-   * @throws SvcError Never sent twice, since two equal reports are two attestations: after `outcome-unknown` or a 503
-   *   look at `decisions.get(receiptId)` before reporting again.
+   * Appends to the outcome ledger of one of this relying party's decisions. Reports are never changed later. To correct
+   * a mistake, send another report that names the first in `correction_of`.
+   * @throws SvcError The call is never repeated, because two equal reports are two attestations. After
+   * `outcome-unknown` or a 503, look at `decisions.get(receiptId)` before reporting again.
    */
   report(receiptId: string, event: OutcomeEvent, options?: CallOptions): Promise<Attestation>;
 }
@@ -37,7 +37,7 @@ export const createOutcomes = (transport: Transport, relyingParty: string | unde
     const answer = await transport.send({
       method: 'POST',
       path: `/decisions/${receiptId}/outcomes`,
-      // Members that are undefined are left out; the service refuses any that it does not know.
+      // Undefined members are left out; the service refuses unknown members.
       body: event as unknown as JsonObject,
       hasEffect: true,
       isOnceOnly: true,

@@ -1,4 +1,4 @@
-/** The relying party's own settings (interface §Relying party), and its own switch (protocol §9). */
+/** The relying party's own settings (interface §Relying party) and its own pause (protocol §9). */
 import {
   type CallOptions,
   createPauses,
@@ -12,19 +12,19 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 
-/** How the service is set for this relying party. */
+/** The service's settings for this relying party. */
 export interface OwnSettings {
-  /** How the service treats this relying party: its Proof window, its rate limit, its profile. */
+  /** The settings: Proof window, rate limit, profile. */
   get(options?: CallOptions): Promise<RelyingParty>;
   /**
-   * The relying party's own switch: returns once nothing that it asks is allowed any more, on any node. Verifications are
-   * denied with `SERVICE_UNAVAILABLE` until `resume`. Repeatable.
-   * @throws SvcError after a bounded number of attempts; it may then not be in force, so call again.
+   * Pauses this relying party. Returns once no node allows any of its verifications. Verifications are denied with
+   * `SERVICE_UNAVAILABLE` until `resume`. Repeatable.
+   * @throws SvcError after a bounded number of attempts. The pause may then not be in force, so call again.
    */
   pause(options?: PauseOptions): Promise<Pause>;
-  /** Ends that. Whatever else is paused stays so. Repeatable. */
+  /** Ends that pause. Other pauses stay in force. Repeatable. */
   resume(options?: CallOptions): Promise<{ resumedAt: string }>;
-  /** What is paused and concerns this relying party: itself, its org, the whole service. */
+  /** The pauses that concern this relying party: of itself, its org, or the whole service. */
   pauses(options?: CallOptions): AsyncGenerator<Pause, void, undefined>;
 }
 

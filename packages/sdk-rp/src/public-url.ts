@@ -1,9 +1,9 @@
-/** Where others find the service: what an Agent is told must be no address that is only known inside. */
+/** The service's public address. An Agent must not be given an address that only works inside a private network. */
 import { helpBase } from '@svc/sdk-core';
 
 /**
- * `baseUrl` where it has the host of the service's did:web DID, which stands in every Receipt; else the https address
- * of that host. Null where neither is one.
+ * `baseUrl` if its host is that of the service's did:web DID, which every Receipt contains; else the https address of
+ * that host. Null if neither is available.
  */
 export function publicUrlOf(baseUrl: string, did: unknown): string | null {
   const base = helpBase(baseUrl);

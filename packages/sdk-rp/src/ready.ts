@@ -1,4 +1,4 @@
-/** Whether this verifier could verify: its key, its DIDs and the service, asked before the first request needs them. */
+/** Checks that this verifier can verify: its key, its DIDs and the service, before the first request needs them. */
 import { isJsonObject, type JsonValue } from '@svc/codec';
 import type { ServiceKeys } from '@svc/receipts';
 import { type CallOptions, getMeWithTime, isText, type Me, SvcError, type Transport } from '@svc/sdk-core';
@@ -6,7 +6,7 @@ import { type CallTimes, type ClockDifference, windowOf } from './answer-window.
 import { fetchDocument } from './service-document.ts';
 import type { Trust } from './trust.ts';
 
-/** @throws SvcError, whose message says what to do; `configuration` where only another setting helps */
+/** @throws SvcError whose message says what to do; `configuration` if only another setting helps */
 export async function checkReady(
   transport: Transport,
   baseUrl: string,
@@ -47,7 +47,10 @@ const problemOfDid = (option: string, did: string | undefined, { service_did }: 
     ? null
     : `the service at baseUrl is ${service_did}, and ${option} is of ${did}: pass the address and the DID of the same one`;
 
-/** By the clock that dates Receipts. `Date` is of another: that of the node's machine, or of a gateway before it. */
+/**
+ * Compares with the clock that dates Receipts. The `Date` header has another clock: that of the node's machine or a
+ * gateway.
+ */
 function problemOfClock(
   serviceTimeMs: number | null,
   times: CallTimes,
@@ -64,7 +67,7 @@ function problemOfClock(
   return `the clock here is at least ${Math.floor(offMs) / 1000} s ${how} the service's, more than the ${allowedMs} ms of ${option}: every answer of verify would be refused, its Proof spent; synchronise the clock`;
 }
 
-/** A service behind a gateway that does not hand its document out is not refused for that. */
+/** If a gateway does not serve the service's document, that alone is not a failure. */
 function nothingKnown(error: unknown): null {
   if (error instanceof SvcError && (error.kind === 'refused' || error.kind === 'bad-response')) return null;
   throw error;
@@ -79,7 +82,7 @@ function problemOfPin(pinned: ServiceKeys, served: JsonValue): string | null {
     : `the pinned didDocument does not have the key ${kid} under which the service signs Receipts now: every answer of verify would be refused, its Proof spent; obtain the document again over a channel that you trust`;
 }
 
-/** The first of the receipt keys that have not ended (protocol §8); null where there is none. */
+/** The first receipt key that has not ended (protocol §8), or null. */
 function signingKeyOf(document: JsonValue, did: string): { kid: string; multikey: string } | null {
   const methods = isJsonObject(document) ? document.verificationMethod : null;
   for (const method of Array.isArray(methods) ? methods : []) {
@@ -92,7 +95,7 @@ function signingKeyOf(document: JsonValue, did: string): { kid: string; multikey
   return null;
 }
 
-/** A sentence that says what to do, for what this call can end with. */
+/** An error whose message says what to do, for each error that this call can end with. */
 function explain(error: unknown, baseUrl: string): unknown {
   if (!(error instanceof SvcError)) return error;
   const { host } = new URL(baseUrl);

@@ -1,20 +1,20 @@
-/** An error about one decision of the service, with the Receipt that it is about. */
+/** An error about one decision of the service, with the decision's Receipt. */
 import { isReceiptId } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import { SvcError } from '@svc/sdk-core';
 import type { ReceiptFailure } from './receipt-failure.ts';
 
-/** `instanceof` asks for this mark and not for the class, so it knows errors of another copy of the package. */
+/** `instanceof` tests for this mark instead of the class, so it recognises errors of another copy of the package. */
 const MARK = Symbol.for('@svc/ReceiptError');
 
 /**
- * A decision that came to nothing here: `receipt-invalid`, since what came cannot be trusted; or `aborted`, since the call of
- * a tool was cancelled once it was allowed. The service may have spent the Proof and drawn the budget for it.
+ * A decision that the caller must not act on. `receipt-invalid`: the Receipt that came cannot be trusted. `aborted`:
+ * the call of a tool was cancelled after it was allowed. The service may have spent the Proof and drawn the budget.
  */
 export class ReceiptError extends SvcError {
-  /** The Receipt that came, where its signature has been verified, by a key in force; else null. */
+  /** The Receipt that came, if its signature was verified with a key in force; else null. */
   readonly receipt: Receipt | null;
-  /** The id in what came, `drc_…`, which nobody has verified where `receipt` is null. Null where it has none. */
+  /** The id in the Receipt that came, `drc_…`, or null if it has none. Not verified where `receipt` is null. */
   readonly receiptId: string | null;
   constructor(
     kind: 'receipt-invalid' | 'aborted',
@@ -27,7 +27,7 @@ export class ReceiptError extends SvcError {
     this.receiptId = about.receiptId;
   }
 
-  /** A class that extends it is asked as any other. */
+  /** A subclass keeps the default `instanceof`. */
   static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: it is which class asks
     const asked = this as object;
@@ -36,7 +36,7 @@ export class ReceiptError extends SvcError {
   }
 }
 
-/** `genuine`: what came, where its signature is right. */
+/** `genuine`: the Receipt that came, if its signature is valid. */
 export function receiptInvalid(
   came: unknown,
   genuine: Receipt | null,

@@ -1,4 +1,4 @@
-/** What is wrong with a Receipt as the answer to a call. */
+/** A reason why a Receipt is not acceptable as the answer to a call. */
 
 export interface ReceiptFailure {
   /** A code of `@svc/receipts`, or `grant-hash`, `proof-hash`, `relying-party`, `request-hash`, `old-answer`, `clock-behind`. */

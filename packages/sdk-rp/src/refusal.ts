@@ -1,4 +1,4 @@
-/** Answers that refuse a request, in the form of the interface's errors. */
+/** Answers that refuse a request, in the error format of the interface. */
 import type { ReasonCode } from '@svc/protocol';
 import type { RefusalCode } from '@svc/sdk-core';
 import { BODY_FAULTS, type BodyFault } from './body-fault.ts';
@@ -7,17 +7,20 @@ import type { SignatureCheck } from './signature-check.ts';
 /** The HTTP answer to a request that is not authorised. */
 export interface Refusal {
   /**
-   * 401: Grant or Proof is missing. 403: a DENY, or a Proof for another request. 400, 413, 415: the request is malformed. 500: this
-   * server is set up wrongly. 503: authority could not be verified.
+   * - 401: Grant or Proof is missing.
+   * - 403: a DENY, or a Proof for another request.
+   * - 400, 413, 415: the request is malformed.
+   * - 500: this server is misconfigured.
+   * - 503: authority could not be verified.
    */
   status: 400 | 401 | 403 | 413 | 415 | 500 | 503;
-  /** Lower-case names. */
+  /** Header names are in lower case. */
   headers: Record<string, string>;
-  /** JSON. `reason` says why a 403 was given, `receipt_id` names the Receipt of a DENY. */
+  /** The body as JSON. `reason` says why the answer is 403; `receipt_id` names the Receipt of a DENY. */
   body: { error: RefusalCode; message: string; reason?: ReasonCode | RefusalCode; receipt_id?: string };
 }
 
-/** What is answered instead of what the handler would. */
+/** The answer that replaces the handler's own. */
 export interface Refused {
   ok: false;
   refusal: Refusal;
@@ -47,7 +50,7 @@ export const forbid = (
   return { ok: false, refusal: { ...refusal, body: { ...refusal.body, reason, ...receipt } } };
 };
 
-/** As draft-ietf-webbotauth-httpsig-protocol has it: 403, and what to sign. */
+/** As draft-ietf-webbotauth-httpsig-protocol specifies: 403, and what to sign. */
 export const refuseUnsigned = ({ accepts }: SignatureCheck, fault: string): Refused => {
   const message = `the request must be signed by the key of its Proof: ${fault}`;
   const { refusal } = refuse(403, 'FORBIDDEN', message, { 'accept-signature': accepts });

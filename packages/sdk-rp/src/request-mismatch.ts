@@ -1,25 +1,30 @@
-/** A Proof that is not about the HTTP request in hand (interface §Verify): which of the two is which. */
+/** Errors for a Proof that is not about the received HTTP request (interface §Verify); they name both requests. */
 import { type JsonValue, normalizeHtu } from '@svc/codec';
 import { parseProof } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import { SvcError } from '@svc/sdk-core';
 import type { ReceivedRequest } from './check-receipt.ts';
 
-/** `instanceof` asks for this mark and not for the class, so it knows errors of another copy of the package. */
+/** `instanceof` tests for this mark instead of the class, so it recognises errors of another copy of the package. */
 const MARK = Symbol.for('@svc/RequestMismatchError');
 
-/** A Proof for another HTTP request than the one received: the Agent's doing, or a wrong `url` here. */
+/**
+ * The Proof is for another HTTP request than the one received. Either the Agent is at fault, or `url` is wrong here.
+ */
 export class RequestMismatchError extends SvcError {
   /**
-   * The service's genuine ALLOW of the other request. Null where it was not asked, as always when the Proof itself
-   * names another request.
+   * The service's genuine ALLOW for the other request. Null if the service was not asked, which is always so when the
+   * Proof itself names another request.
    */
   readonly receipt: Receipt | null;
-  /** That of `receipt`. */
+  /** The id of `receipt`. */
   readonly receiptId: string | null;
-  /** URLs without query and fragment, which nobody signs. */
+  /** The request received, its URL without query and fragment, which Proofs do not cover. */
   readonly received: ReceivedRequest;
-  /** What the Proof says, or null if it cannot be read. Without a Receipt nobody has verified that it was signed. */
+  /**
+   * The request that the Proof names, or null if the Proof is unreadable. Without a Receipt its signature is not
+   * verified.
+   */
   readonly signedFor: ReceivedRequest | null;
   constructor(receipt: Receipt | null, received: ReceivedRequest, signedFor: ReceivedRequest | null) {
     super('request-mismatch', mismatchMessage(received, signedFor));
@@ -30,7 +35,7 @@ export class RequestMismatchError extends SvcError {
     this.signedFor = signedFor;
   }
 
-  /** A class that extends it is asked as any other. */
+  /** A subclass keeps the default `instanceof`. */
   static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: it is which class asks
     const asked = this as object;
@@ -39,12 +44,12 @@ export class RequestMismatchError extends SvcError {
   }
 }
 
-/** What a refusal says of a mismatch. */
+/** The members of a mismatch that a refusal uses. */
 export type Mismatch = Pick<RequestMismatchError, 'message' | 'receipt' | 'receiptId' | 'signedFor'>;
 
 /**
- * What was thrown, where it says that the Proof is for another request; else null. A verifier may be of another copy of the
- * package, or of an older version: what it does not say is not known.
+ * The error as a mismatch, if it says that the Proof is for another request; else null. The verifier may come from
+ * another copy or an older version of the package, so members that it does not set are null.
  */
 export function mismatchOf(error: unknown): Mismatch | null {
   if (!(error instanceof SvcError) || error.kind !== 'request-mismatch') return null;
@@ -58,9 +63,9 @@ export function mismatchOf(error: unknown): Mismatch | null {
 }
 
 /**
- * What a Proof says of itself, before it is asked about: one for another request would be spent, and its budget drawn,
- * for nothing. Nothing is trusted for it: null where no difference is seen, and what passes is verified and compared
- * all the same.
+ * Compares the request that the Proof names with the received one, before the service is asked. A Proof for another
+ * request would be spent, and its budget drawn, for nothing. Null if no difference is found. Nothing relies on this
+ * check: the Proof is verified and compared later anyway.
  */
 export function mismatchBeforeVerify(proof: string, request: ReceivedRequest): RequestMismatchError | null {
   const [received, signedFor] = compared(proof, request);
@@ -69,7 +74,7 @@ export function mismatchBeforeVerify(proof: string, request: ReceivedRequest): R
   return isOther ? new RequestMismatchError(null, received, signedFor) : null;
 }
 
-/** The Receipt is genuine and about this Proof, so what the Proof says is what was signed. */
+/** The Receipt is genuine and about this Proof, so the request in the Proof is the signed one. */
 export const requestMismatch = (
   genuine: JsonValue,
   proof: string,

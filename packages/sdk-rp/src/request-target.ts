@@ -1,13 +1,13 @@
-/** The target of a request as it was received: the path and query that its URL is built from. */
+/** The target of a received request: the path and query from which its URL is built. */
 import { normalizeHtu } from '@svc/codec';
 
-/** Only a path: an absolute target, or one that would continue the host, is not taken for one. */
+/** Accepts only a path. Refuses an absolute target and a target that would extend the host. */
 export const joinTarget = (origin: string, target: string): string | null =>
   target.startsWith('/') ? `${origin}${target}` : null;
 
 /**
- * Whether the path as received is its own normal form. Authority is checked for the normal form and a router goes by
- * the path as received: for `/danger/../safe` the two would be different places.
+ * Whether the received path is in normal form. The service checks authority for the normal form, but a router uses the
+ * received path: for `/danger/../safe` the two would be different places.
  */
 export const isNormalTarget = (target: string): boolean => {
   const path = pathOf(target);
@@ -15,13 +15,13 @@ export const isNormalTarget = (target: string): boolean => {
   return path.startsWith('/') && normalizeHtu(url) === url && !/%(?:2F|5C)/i.test(path);
 };
 
-/** `/` alone is the only address of its place. A router may take what follows a `;` for parameters, and go by what is before it. */
+/** The path `/` alone may end in a slash. A router may treat the part after a `;` as parameters and ignore it. */
 export const hasTrailingSlash = (target: string): boolean => {
   const path = pathOf(target);
   return path !== '/' && /\/(?:;[^/]*)?$/.test(path);
 };
 
-/** A router may take two slashes in a row for one: Express 4 does, behind the path at which a router is mounted. */
+/** A router may treat two slashes as one: Express 4 does, for paths below the mount point of a router. */
 export const hasEmptySegment = (target: string): boolean => pathOf(target).includes('//');
 
 const pathOf = (target: string): string => target.split(/[?#]/, 1)[0] ?? '';

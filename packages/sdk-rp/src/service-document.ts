@@ -1,8 +1,8 @@
 /**
- * The service's DID document: which keys sign Receipts, and when. Either pinned, or fetched from the configured address for
- * the configured DID and kept for ten minutes at most, so that a key that has leaked is not believed for longer. A
- * Receipt under a key that the kept document does not have yet, as after a key rotation, lets it be fetched again, but seldom:
- * Receipts cannot make a client hammer the service.
+ * The service's DID document, which says which keys sign Receipts, and when. It is either pinned, or fetched from the
+ * configured address for the configured DID. A fetched document is kept for at most ten minutes, so that a leaked key
+ * is not trusted for longer. If a Receipt has a key that the kept document lacks, as after a key rotation, the document
+ * is fetched again, but seldom: Receipts cannot make a client send many requests to the service.
  */
 import type { JsonValue } from '@svc/codec';
 import { readServiceKeys, type ServiceKeys } from '@svc/receipts';
@@ -10,21 +10,24 @@ import type { CallOptions, Transport } from '@svc/sdk-core';
 import { SvcError } from '@svc/sdk-core';
 
 export interface ServiceDocument {
-  /** It is the caller's to replace. */
+  /** Whether the document is pinned; the caller must then replace it itself. */
   readonly isPinned: boolean;
-  /** What it says, read once. */
+  /** The keys in the document, parsed once. */
   get(): Promise<ServiceKeys>;
-  /** That of a newer document for a Receipt whose key `had`, an answer of `get`, lacks; or null if it is too soon to ask. */
+  /**
+   * The keys of a newer document, for a Receipt whose key is missing in `had`, a result of `get`. Null if it is too
+   * soon to fetch again.
+   */
   renew(had: ServiceKeys): Promise<ServiceKeys | null>;
 }
 
-/** As long as the service lets caches keep it. From then on it is fetched again beside the calls. */
+/** The time for which the service lets caches keep it. After that it is fetched again in the background. */
 const FRESH_FOR_MS = 60_000;
-/** The age from which a call waits for a newer document, and fails without. */
+/** The age from which a call waits for a newer document, and fails without one. */
 const USED_FOR_MS = 600_000;
 const MIN_REFETCH_MS = 30_000;
 
-/** @throws SvcError `configuration` for what is no DID document */
+/** @throws SvcError `configuration` for a value that is not a DID document */
 export function pinnedDocument(document: unknown): ServiceDocument {
   const read = readServiceKeys(document);
   if (!read.ok) {
@@ -45,11 +48,12 @@ interface Fetch {
 }
 
 /**
- * Fetches are shared between calls, so no caller's signal or time ends one; the transport's own deadline, `timeoutMs`, does. A
- * call that waits for one ends by itself (`WholeCall`).
+ * Calls share a fetch, so no caller's signal or time ends it; only the transport's own deadline, `timeoutMs`, does. A
+ * call that waits for a fetch can end earlier (`WholeCall`).
  *
- * A fetch is shared only until that deadline by the clock. Edge runtimes drop what a request waits for, its timers too, when
- * its client leaves: such a fetch never ends, and calls of other requests must not wait for it.
+ * A fetch is shared only until that deadline by the clock. When a client disconnects, edge runtimes drop everything
+ * that its request waits for, timers included. Such a fetch never ends, and calls of other requests must not wait for
+ * it.
  */
 export function fetchedDocument(
   transport: Transport,
@@ -60,7 +64,7 @@ export function fetchedDocument(
   let fetching: Fetch | null = null;
   let askedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** In either direction: a clock that was set back says nothing about ages. */
+  /** Absolute, because a clock that was set back would make ages negative. */
   const ageMs = (atMs: number): number => Math.abs(now() - atMs);
 
   const underWay = (): Fetch | null =>
@@ -73,13 +77,13 @@ export function fetchedDocument(
     askedAtMs = beganAtMs;
     const begun: Fetch = { keys: fetchKeys(transport, serviceDid), beganAtMs };
     fetching = begun;
-    // One that was given up and ends after all neither ends nor replaces what was begun after it.
+    // A fetch that was given up may still end. It must neither end nor replace a later fetch.
     const end = (found: CachedKeys | null): void => {
       if (fetching !== begun) return;
       fetching = null;
       kept = found ?? kept;
     };
-    // A failure is not kept: what there was before is, until it is too old, and the next call tries again.
+    // A failure is not kept. The previous document stays until it is too old, and the next call tries again.
     begun.keys.then(
       (keys) => end({ keys, fetchedAtMs: beganAtMs }),
       () => end(null),
@@ -96,7 +100,8 @@ export function fetchedDocument(
       return Promise.resolve(kept.keys);
     },
     renew: (had) => {
-      // What was begun beside the call, or by another one, may have it: the pause is for asking once more.
+      // A newer document may already be there, fetched in the background or by another call. The minimum interval
+      // applies only to a further fetch.
       if (kept !== null && kept.keys !== had) return Promise.resolve(kept.keys);
       const isTooSoon = underWay() === null && ageMs(askedAtMs) < MIN_REFETCH_MS;
       return isTooSoon ? Promise.resolve(null) : fetchAndKeep();
@@ -104,7 +109,7 @@ export function fetchedDocument(
   };
 }
 
-/** Not checked yet. */
+/** The document, not checked yet. */
 export async function fetchDocument(transport: Transport, call: CallOptions = {}): Promise<JsonValue> {
   const path = '/.well-known/did.json';
   const { body } = await transport.send({ method: 'GET', path, isPublic: true, hasEffect: false, ...call });

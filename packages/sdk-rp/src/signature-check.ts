@@ -1,9 +1,12 @@
-/** A demand on a request beside Grant and Proof. Types alone, so that who does not use it does not carry it. */
+/**
+ * A demand on a request besides Grant and Proof. Types only, so that programs that do not use it do not bundle its
+ * code.
+ */
 
-/** What is looked at. */
+/** The parts of a request that are checked. */
 export interface SignedRequest {
   readonly method: string;
-  /** Absolute, as the Agent addressed it. */
+  /** Absolute URL, as the Agent addressed it. */
   readonly url: string;
   /** The header fields, names in lower case, as received. */
   readonly fields: readonly { readonly name: string; readonly value: string }[];
@@ -13,8 +16,8 @@ export interface SignedRequest {
 
 /** A check of the request's own signature, as `sameKey` makes it. */
 export interface SignatureCheck {
-  /** What to ask for: the value of `Accept-Signature` (RFC 9421 §5.1). */
+  /** The signature to request: the value of `Accept-Signature` (RFC 9421 §5.1). */
   readonly accepts: string;
-  /** Null where it holds, else what is wrong, in words that may be told to the caller. */
+  /** Null if the signature is valid, else what is wrong, in words that the caller may see. */
   check(request: SignedRequest): Promise<string | null>;
 }

@@ -1,4 +1,4 @@
-/** What was decided in a period, and what came of it, Principal by Principal (interface §DecisionStats). */
+/** Decisions of a period and their outcomes, by Principal (interface §DecisionStats). */
 import {
   type CallOptions,
   type DecisionStats,
@@ -7,13 +7,13 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 
-/** Which decisions are counted. */
+/** Which decisions to count. */
 export interface StatsFilter {
-  /** Decisions of this instant or later. Unless given: 29 days ago, 00:00 UTC. */
+  /** Decisions at this instant or later. Unless given: 29 days ago, 00:00 UTC. */
   since?: Date | string;
   /** Decisions before this instant, at most 366 days after `since`. Unless given: tomorrow, 00:00 UTC. */
   until?: Date | string;
-  /** Against the Grants of one Principal, by its DID. */
+  /** Decisions about the Grants of one Principal, by its DID. */
   principal?: string;
 }
 

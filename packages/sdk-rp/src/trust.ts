@@ -1,4 +1,4 @@
-/** Whose Receipts are believed: under the service's document, and under a newer one if the kept one lacks the key. */
+/** Checks Receipts with the keys of the service's document, and with a newer document if the kept one lacks the key. */
 import { type CryptoPort, type JsonValue, portableCrypto } from '@svc/codec';
 import { type Receipt, type ServiceKeys, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
 import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
@@ -17,11 +17,11 @@ export interface Trust {
   readonly clock: { readonly nowMs: () => number; readonly difference: ClockDifference };
 }
 
-/** What the checks of one call go by. */
+/** What the checks of one call use. */
 export interface CheckedCall {
   readonly whole: WholeCall;
   readonly trust: Trust;
-  /** Keys of the service's document, as the call began with it. */
+  /** Keys of the service's document at the beginning of the call. */
   readonly keys: ServiceKeys;
 }
 
@@ -35,15 +35,15 @@ export async function checkWithRenewal<
   return newer === null ? first : check(newer);
 }
 
-/** What vouches for a Receipt whose key is not in force any more: answers of the service, not checked yet. */
+/** What vouches for a Receipt whose key is no longer in force: answers of the service, not checked yet. */
 export interface Voucher {
   readonly inclusion: JsonValue;
   readonly attestation: JsonValue | undefined;
 }
 
 /**
- * The Receipt of an earlier decision, if it is genuine and the one asked for. `findVoucher` is asked only where its key is not
- * in force any more; null: there is none yet.
+ * The Receipt of an earlier decision, if it is genuine and the requested one. `findVoucher` is called only if the
+ * Receipt's key is no longer in force; it returns null if no voucher exists yet.
  * @throws SvcError `receipt-invalid`
  */
 export async function checkStoredReceipt(

@@ -1,4 +1,4 @@
-/** What the verifier is set up with, checked at run time. */
+/** The verifier's options, checked at run time. */
 import type { CryptoPort } from '@svc/codec';
 import {
   anInteger,
@@ -14,41 +14,41 @@ import {
   SvcError,
 } from '@svc/sdk-core';
 
-/** How a relying party reaches the service, and whose Receipts it believes. */
+/** How a relying party reaches the service, and whose Receipts it trusts. */
 export interface VerifierOptions {
   /** The service's address, https. */
   baseUrl: string;
-  /** `SVC_RP_KEY` of the environment unless given; read at the first call. */
+  /** If absent, read from the environment variable `SVC_RP_KEY` at the first call. */
   apiKey?: string;
-  /** DID of the service whose Receipts are believed. Its document is fetched once from `baseUrl` unless pinned. */
+  /** DID of the service whose Receipts are trusted. Its document is fetched from `baseUrl` unless pinned. */
   serviceDid?: string;
-  /** The service's DID document, pinned. This or `serviceDid` is required. */
+  /** The service's DID document, pinned. Either this or `serviceDid` is required. */
   didDocument?: unknown;
-  /** This relying party's DID: Receipts for another are refused. */
+  /** This relying party's DID. Receipts for another relying party are refused. */
   relyingParty?: string;
   /** The `fetch` of the runtime unless given. */
   fetch?: typeof fetch;
-  /** For the whole of a call, retries included. 5,000 unless given. */
+  /** Time for a whole call, retries included, in milliseconds. 5,000 unless given. */
   timeoutMs?: number;
-  /** 1 to 100. As many as `timeoutMs` has time for unless given. */
+  /** 1 to 100. Unless given, as many as `timeoutMs` allows. */
   maxAttempts?: number;
   /** Permits plain http to a host that is not loopback. */
   allowHttp?: boolean;
   /**
-   * SHA-256 and strict Ed25519, by which Receipts are verified. Portable JavaScript unless given; servers may pass
+   * SHA-256 and strict Ed25519, with which Receipts are verified. Portable JavaScript unless given; servers may pass
    * `nativeCrypto` of `@svc/protocol/native`.
    */
   crypto?: CryptoPort;
-  /** Milliseconds since the epoch. Answers are held against it: a clock that is set wrong refuses all of them. */
+  /** The clock, in milliseconds since the epoch. Answers are compared with it: a wrong clock refuses all of them. */
   now?: () => number;
   /**
-   * How far the service's clock may be behind this one, 0 to 300,000 ms; 30,000 unless given. An answer that was kept can
-   * pass for the one to a repeated call for that long and no longer.
+   * How far the service's clock may be behind this one, 0 to 300,000 ms; 30,000 unless given. For at most that long, a
+   * repeated call may accept an answer that somebody kept from an earlier call.
    */
   serviceClockBehindMs?: number;
   /** How far the service's clock may be ahead of this one, 0 to 300,000 ms; 5,000 unless given. */
   serviceClockAheadMs?: number;
-  /** 0 ≤ value < 1; spreads retries. */
+  /** 0 ≤ value < 1, for spreading retries in time. */
   random?: () => number;
 }
 

@@ -1,4 +1,4 @@
-/** The relying party's client: one object over one transport, an area of the interface each. */
+/** The relying party's client: one object over one transport, with a member for each area of the interface. */
 import {
   type ApiKeys,
   type AuditLog,
@@ -37,80 +37,83 @@ import { readVerifierOptions, type VerifierOptions } from './verifier-options.ts
 import { type Verdict, type VerifyOptions, verify } from './verify.ts';
 import type { DryRunInput, VerifyInput } from './verify-input.ts';
 
-/**
- * What a relying party can do: verify, look at its decisions, report what became of them. Every call throws `SvcError`.
- */
+/** The calls of a relying party: verify, read its decisions, report their outcomes. Every call throws `SvcError`. */
 export interface Verifier extends Approvals {
   /**
-   * Asks whether this Action is allowed for this HTTP request. A DENY is a value with its `reason`; what cannot be
-   * trusted or reached is an error, and never an ALLOW. An ALLOW spends the Proof. Amounts are in minor units of the
-   * currency.
+   * Asks whether this Action is allowed for this HTTP request. A DENY is a value with its `reason`. An untrusted answer
+   * or an unreachable service is an error, and never an ALLOW. An ALLOW spends the Proof. Amounts are in minor units of
+   * the currency.
    * @example
    * const verdict = await verifier.verify({ grant, proof, action, request: { method: 'POST', url } });
    * if (!verdict.allowed) refuse(verdict.reason);
-   * @throws SvcError; see its `kind`. After `outcome-unknown`, `receipt-invalid`, and `refused` with `status` 503, the Proof may be spent:
-   * have the Agent sign another. `receipt-invalid` is a `ReceiptError`, which names the Receipt.
+   * @throws SvcError; see its `kind`. After `outcome-unknown`, `receipt-invalid`, and `refused` with `status` 503, the
+   * Proof may be spent: have the Agent sign another one. `receipt-invalid` is a `ReceiptError`, which names the
+   * Receipt.
    */
   verify(input: VerifyInput, options?: VerifyOptions): Promise<Verdict>;
   /**
-   * What `verify` would come to: every check that fails, what was compared, the Capability that came closest, and what to do. For
-   * development and support. Nothing is spent or stored, nothing is signed, and no action may rest on it: it has no `allowed`.
+   * Predicts the result of `verify`: every check that fails, the compared values, the Capability that came closest, and
+   * the remedy. For development and support. Nothing is spent, stored or signed. The result has no `allowed`; never act
+   * on it.
    * @example
    * const { failed } = await verifier.dryRun({ grant, proof, action });
    * for (const { check, compared, remedy } of failed) console.log(check, compared, remedy);
-   * @throws SvcError `invalid-argument`, or `request-mismatch` where the Proof is for another `request`: nothing was sent. Else `refused`,
-   * `network`, `timeout`, `aborted` or `bad-response`. Nothing has an effect, so it may be asked again.
+   * @throws SvcError `invalid-argument`, or `request-mismatch` if the Proof is for another `request`: nothing was sent.
+   * Else `refused`, `network`, `timeout`, `aborted` or `bad-response`. The call has no effect, so it may be repeated.
    */
   dryRun(input: DryRunInput, options?: CallOptions): Promise<DryRun>;
   /**
-   * Resolves if this verifier could verify now: the service answers, knows the key, and is the one whose Receipts are believed;
-   * the key is that of `relyingParty`; the clock here differs from the service's `Svc-Time` by no more than `verify` takes; a pinned
-   * document has the key that signs Receipts now. To be awaited at start, and free of effects.
-   * @throws SvcError whose message says what to do: `configuration` (no key, or of another; a wrong DID; a clock that is wrong; a
-   * document that is too old), `network` or `timeout`
+   * Resolves if this verifier could verify now. Await it at start; it has no effects. It checks that:
+   * - the service answers and is the one whose Receipts are trusted;
+   * - the service accepts the key, and the key is that of `relyingParty`;
+   * - this clock differs from the service's `Svc-Time` by no more than `verify` tolerates;
+   * - a pinned document has the key that signs Receipts now.
+   * @throws SvcError whose message says what to do: `configuration` (no key, another party's key, a wrong DID, a wrong
+   * clock, an outdated document), `network` or `timeout`
    */
   ready(options?: CallOptions): Promise<void>;
   readonly decisions: DecisionLists & {
-    /** A decision of this relying party: its Receipt, checked, and its outcome ledger. */
+    /** A decision of this relying party: its checked Receipt and its outcome ledger. */
     get(receiptId: string, options?: CallOptions): Promise<Decision>;
     /**
-     * A decision with all that it takes to check it offline, once its day is closed. Its Receipt is checked; before it is
-     * put away, `verifyBundle` of `@svc/receipts/bundle` checks the rest.
+     * A decision with everything needed to check it offline, once its day is closed. Only its Receipt is checked here.
+     * Before you archive the bundle, check the rest with `verifyBundle` of `@svc/receipts/bundle`.
      */
     bundle(receiptId: string, options?: CallOptions): Promise<DecisionBundle>;
     /** Decisions of a period by Principal, with the outcomes reported about them. */
     stats(filter?: StatsFilter, options?: CallOptions): Promise<DecisionStats>;
   };
-  /** What became of this relying party's decisions. */
+  /** Reports the outcomes of this relying party's decisions. */
   readonly outcomes: Outcomes;
   /** The API keys of this relying party. */
   readonly apiKeys: ApiKeys;
-  /** Every Principal: how it is verified, and its keys with their states. */
+  /** Every Principal: its verification, and its keys with their states. */
   readonly directory: Directory<PrincipalDirectoryEntry>;
   /** This relying party's own settings. */
   readonly relyingParty: OwnSettings;
   /**
-   * Subscriptions to events: endpoints that `verifyWebhook` guards.
+   * Subscriptions to events. Your endpoints check the events with `verifyWebhook`.
    * @example
    * const { subscription_id, secret } = await verifier.subscriptions.create({ url: 'https://shop.example/hooks/svc', types: ['grant.revoked'] });
    * await verifier.subscriptions.test(subscription_id);
    */
   readonly subscriptions: EventSubscriptions;
-  /** What was done with this relying party's API keys, the newest first. */
+  /** What was done with this relying party's API keys, newest first. */
   readonly audit: AuditLog;
-  /** How many decisions this relying party had, per UTC day; today's included, exact at every moment. */
+  /** The numbers of this relying party's decisions per UTC day, today included; always exact. */
   usage(filter?: Omit<UsageFilter, 'rp'>, options?: CallOptions): Promise<Usage>;
-  /** Whose key this is. */
+  /** The identity of the API key. */
   me(options?: CallOptions): Promise<Me>;
   /**
-   * Where Agents find the service and its guide, for links in answers to them: `baseUrl` where it has the host of the
-   * service's DID, else the https address of that host. Null where that is unknown.
+   * The address where Agents find the service and its guide, for links in answers to them: `baseUrl` if it has the host
+   * of the service's DID, else the https address of that host. Null if the host is unknown.
    */
   readonly publicUrl: string | null;
 }
 
 /**
- * The client of one relying party (interface §Verify). Nothing is sent before the first call; `ready` asks at start.
+ * Makes the client of one relying party (interface §Verify). Nothing is sent before the first call; `ready` checks at
+ * start.
  * @throws SvcError `configuration` for an option that is unknown, missing or of another type
  * @example
  * const verifier = createVerifier({ baseUrl: 'https://svc.example', serviceDid: 'did:web:svc.example' });

@@ -1,4 +1,4 @@
-/** What a verification is asked with, checked before a Proof could be spent. */
+/** The input of a verification, checked before a Proof could be spent. */
 import { type JsonValue, normalizeHtu } from '@svc/codec';
 import { type Action, isMethod } from '@svc/protocol';
 import {
@@ -14,20 +14,20 @@ import {
 } from '@svc/sdk-core';
 import type { ReceivedRequest } from './check-receipt.ts';
 
-/** What is asked: what the Agent presented, what it would do, and the request that it came with. */
+/** What the Agent presented, what it would do, and the request that carried it. */
 export interface VerifyInput {
   /** `Svc-Grant` and `Svc-Proof` as received. */
   grant: string;
   proof: string;
-  /** What this relying party is about to do, in its own words. Never take it from the Proof. */
+  /** What this relying party is about to do, in its own terms. Never take it from the Proof. */
   action: Action;
-  /** The HTTP request really received. */
+  /** The HTTP request that was really received. */
   request: ReceivedRequest;
 }
 
 /**
- * What a dry run is asked with: a verification's input. The request received may be left out, since no Receipt is bound
- * to it; where it is given, a Proof for another is refused as by `verify`.
+ * The input of a dry run: as for a verification. `request` may be left out, because no Receipt is bound to it. If it is
+ * given, a Proof for another request is refused as by `verify`.
  */
 export type DryRunInput = Omit<VerifyInput, 'request'> & Partial<Pick<VerifyInput, 'request'>>;
 
@@ -58,7 +58,7 @@ export interface CheckedInput {
 }
 
 /**
- * One copy, which is sent and hashed whatever becomes of the caller's objects meanwhile.
+ * One copy, which is sent and hashed, so that later changes to the caller's objects have no effect.
  * @throws SvcError `invalid-argument`
  */
 export function readVerifyInput(input: VerifyInput): CheckedInput {
@@ -67,7 +67,7 @@ export function readVerifyInput(input: VerifyInput): CheckedInput {
 }
 
 /**
- * The same of a dry run, in which a misspelt `request` would pass for one left out.
+ * The same for a dry run. Refuses unknown members, because a misspelt `request` would pass for an absent one.
  * @throws SvcError `invalid-argument`
  */
 export function readDryRunInput(input: DryRunInput): Partial<CheckedInput> & Presented {
@@ -77,7 +77,7 @@ export function readDryRunInput(input: DryRunInput): Partial<CheckedInput> & Pre
 
 type Presented = Omit<CheckedInput, 'request'>;
 
-/** What the service evaluates, copied. */
+/** A copy of the members that the service evaluates. */
 function readPresented({ grant, proof, action }: Omit<VerifyInput, 'request'>): Presented {
   checkValue('grant', grant, aGrant);
   checkValue('proof', proof, aProof);

@@ -1,6 +1,6 @@
 /**
- * One verification (interface §Verify). A verdict is a value; everything that is not a genuine Receipt about the request
- * in hand, evaluated during this call, is an error. No path leads from an error to an ALLOW.
+ * One verification (interface §Verify). A verdict is a value. Anything but a genuine Receipt, about the request in hand
+ * and evaluated during this call, is an error. No error can become an ALLOW.
  */
 import type { JsonValue } from '@svc/codec';
 import type { Capability, ReasonCode } from '@svc/protocol';
@@ -23,57 +23,61 @@ import { checkWithRenewal, type Trust } from './trust.ts';
 import { type CheckedInput, readVerifyInput, type VerifyInput } from './verify-input.ts';
 
 interface Verified {
-  /** What the service signed, checked; keep `receipt.receipt`, the JWS, as evidence. */
+  /** The Receipt that the service signed, checked. Keep `receipt.receipt`, the JWS, as evidence. */
   receipt: Receipt;
   /**
-   * The answer was given before and is repeated under its `Idempotency-Key`: to an attempt of this call that got no answer,
-   * or to an earlier call under the same `idempotencyKey`. It says what was so at `receipt.evaluated_at`: a Grant that was
-   * revoked since is allowed in it.
+   * Whether the answer repeats an earlier one under its `Idempotency-Key`: that of an attempt of this call whose answer
+   * was lost, or of an earlier call with the same `idempotencyKey`. It holds for the instant `receipt.evaluated_at`: a
+   * Grant revoked since then still appears as allowed.
    */
   idempotentReplay: boolean;
 }
 
 /**
- * `allowed` only with a genuine Receipt about exactly this request. Both have all members, so that they can be taken apart:
- * `const { allowed, reason, authority } = verdict`. `REASON_TEXTS[reason]` says it in a sentence.
+ * `allowed` is true only with a genuine Receipt about exactly this request. Both variants have all members, so you can
+ * destructure them: `const { allowed, reason, authority } = verdict`. `REASON_TEXTS[reason]` is the reason as a
+ * sentence.
  */
 export type Verdict = Allowed | Denied;
 
 interface Allowed extends Verified {
-  /** Do what was asked for only where this is `true`. */
+  /** Perform the Action only if this is `true`. */
   allowed: true;
-  /** The Receipt's word for `allowed`. */
+  /** The decision in the Receipt. */
   decision: 'ALLOW';
-  /** The capability of the Grant that covers the Action, as the Principal signed it. */
+  /** The Capability of the Grant that covers the Action, as the Principal signed it. */
   authority: Capability;
-  /** Nothing speaks against it. Where `allowed` is `false`: why. */
+  /** An ALLOW has no reason; a DENY has one. */
   reason: null;
-  /** A DENY alone has one. */
+  /** Only a DENY has one. */
   helpUrl: null;
 }
 
 interface Denied extends Verified {
-  /** Do not do what was asked for: `reason` says why. */
+  /** Do not perform the Action; `reason` says why. */
   allowed: false;
-  /** The Receipt's word for `allowed`. */
+  /** The decision in the Receipt. */
   decision: 'DENY';
-  /** An ALLOW alone has one. */
+  /** Only an ALLOW has one. */
   authority: null;
   /**
-   * Why not: the code of the first check that failed, such as `AMOUNT_EXCEEDS_AUTHORITY`. `REASON_TEXTS[reason]` is a
-   * sentence for people; a program compares the code.
+   * The code of the first check that failed, such as `AMOUNT_EXCEEDS_AUTHORITY`. `REASON_TEXTS[reason]` is a sentence
+   * for people; programs compare the code.
    */
   reason: ReasonCode;
-  /** The page of the service's guide about the reason, with its remedy; null where the service's public address is unknown. */
+  /**
+   * The page of the service's guide about the reason, with its remedy. Null if the service's public address is unknown.
+   */
   helpUrl: string | null;
 }
 
-/** For one call of `verify`. */
+/** Options of one call of `verify`. */
 export interface VerifyOptions extends CallOptions {
   /**
-   * For work that is taken up again after a crash: the answer of an earlier call with this key and the same input, up to
-   * ten minutes old, if there is one. 1 to 64 of `A-Z a-z 0-9 _ -`, one for each piece of work, stored with it, and never
-   * derived from the Proof: whoever replays that would be answered with the stored ALLOW. A new one for each call unless given.
+   * For work that is resumed after a crash: returns the answer of an earlier call with this key and the same input, if
+   * there is one at most ten minutes old. 1 to 64 of `A-Z a-z 0-9 _ -`. Use one key for each piece of work and store it
+   * with the work. Never derive it from the Proof: a replayed Proof would then get the stored ALLOW. Random for each
+   * call unless given.
    */
   idempotencyKey?: string;
 }
@@ -95,7 +99,7 @@ export async function verify(
   const mismatch = mismatchBeforeVerify(proof, checked.request);
   if (mismatch !== null) throw mismatch;
   return transport.whole(call, async (whole) => {
-    // Had before the Proof is spent: a verdict that cannot be checked would be of no use.
+    // Fetched before the Proof is spent, because a verdict that cannot be checked is useless.
     const keys = await whole.wait(() => trust.documents.get());
     const { nowMs, difference } = trust.clock;
     const beganMs = nowMs();
@@ -120,7 +124,10 @@ export async function verify(
   });
 }
 
-/** The service has decided, and its newer document could not be had: the Proof may be spent, and no other kind says so. */
+/**
+ * The service has decided, but its newer document could not be fetched. The Proof may be spent; of all kinds only
+ * `outcome-unknown` says so.
+ */
 function notChecked(error: unknown): never {
   const passesUnchanged =
     !(error instanceof SvcError) || error.kind === 'aborted' || error.kind === 'bad-response';
@@ -163,7 +170,7 @@ function readVerdict(
 }
 
 /**
- * New for every verify and kept for its retries only. Never derived from the Proof: a replayed Proof would then be
- * answered with the first one's stored ALLOW.
+ * A new key for each verify, kept only for its retries. Never derived from the Proof: a replayed Proof would then be
+ * answered with the stored ALLOW of the first one.
  */
 const newIdempotencyKey = (): string => randomToken();

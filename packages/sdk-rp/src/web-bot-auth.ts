@@ -1,6 +1,6 @@
 /**
- * Demands that a request be signed (RFC 9421) by the same key as its Proof: what a site's bot management saw and what
- * the service decided about are then one Agent.
+ * Demands that a request be signed (RFC 9421) with the same key as its Proof. Then the Agent that a site's bot
+ * management saw and the Agent of the service's decision are the same.
  */
 import { type CryptoPort, portableCrypto } from '@svc/codec';
 import { parseProof } from '@svc/protocol';
@@ -13,11 +13,14 @@ export type { SignatureCheck, SignedRequest } from './signature-check.ts';
 
 /** How old a signature may be. */
 export interface SameKeyOptions {
-  /** Since it was created, 1–86,400 seconds; 300 unless given. It must not have expired by its own word either. */
+  /**
+   * Greatest age of a signature in seconds, 1–86,400; 300 unless given. Its own expiry time must not have passed
+   * either.
+   */
   maxAgeSeconds?: number;
-  /** The same as the verifier's, such as `nativeCrypto` of `@svc/protocol/native`. Portable unless given. */
+  /** Use the verifier's, such as `nativeCrypto` of `@svc/protocol/native`. Portable JavaScript unless given. */
   crypto?: CryptoPort;
-  /** Milliseconds since the epoch. */
+  /** The clock, in milliseconds since the epoch. */
   now?: () => number;
 }
 
@@ -29,13 +32,13 @@ const OPTIONS: Rules<SameKeyOptions> = {
 
 const CLOCK_SKEW_SECONDS = 5;
 const MAX_FIELD_CHARS = 8_192;
-/** A proxy or another party may have signed too. */
+/** Several, because a proxy or another party may have signed too. */
 const MAX_SIGNATURES = 4;
 
 /**
- * For the option `signature` of the middlewares. There must be a signature with the tag `web-bot-auth` and the
- * thumbprint of the Proof's key as `keyid`, over `@authority` and `svc-proof` at least, which is therefore about this
- * request and good once, as the Proof is.
+ * A check for the option `signature` of the middlewares. It demands a signature with the tag `web-bot-auth` and the
+ * thumbprint of the Proof's key as `keyid`, over `@authority` and `svc-proof` at least. Such a signature is about this
+ * request and, like the Proof, valid once.
  * @throws SvcError `configuration`
  * @example
  * const options = { verifier, origin: 'https://shop.example', action: () => action, signature: sameKey() };
@@ -59,7 +62,7 @@ export function sameKey(options: SameKeyOptions = {}): SignatureCheck {
         kind: 'request',
         method,
         targetUri: url.split('#', 1)[0] ?? url,
-        // A field that is not covered must meet no condition, not even be ASCII.
+        // A field that the signature does not cover is not checked, and need not even be ASCII.
         fields: fields.filter(
           ({ name }) => name === 'signature' || name === 'signature-input' || input.includes(`"${name}"`),
         ),
@@ -90,9 +93,9 @@ export function sameKey(options: SameKeyOptions = {}): SignatureCheck {
           }),
         );
         if (found === null) return null;
-        // Rather what is wrong with one of that key than that a proxy's is of another.
+        // Prefers a fault of a signature with that key over the fault that a proxy's signature has another key.
         if (fault === null || fault === OTHER_KEY || isDecided) fault = found;
-        // Nobody is known yet: whoever sends this is worth one verification.
+        // The sender is not authenticated yet, so each request costs at most one signature verification.
         if (isDecided) break;
       }
       return fault ?? 'no signature has a label';
@@ -100,17 +103,17 @@ export function sameKey(options: SameKeyOptions = {}): SignatureCheck {
   };
 }
 
-/** A label that is none, in a text that looks like one, is refused later: no signature has it. */
+/** A match that only looks like a label is refused later, because no signature has that label. */
 const labelsOf = (input: string): readonly string[] =>
   [...input.matchAll(/(?:^|,)[ \t]*([a-z*][a-z0-9_.*-]*)=\(/g)]
     .slice(0, MAX_SIGNATURES)
     .map(([, label = '']) => label);
 
-/** A signature of a proxy, or for something else: not verified. */
+/** A signature by a proxy, or for another purpose; it is not verified. */
 class OtherKeyError extends Error {}
 const OTHER_KEY = `it is not of that key, or not with the tag ${REQUEST_TAG}`;
 
-/** Whatever is thrown, the request does not go on. */
+/** Any error, whatever its kind, refuses the request. */
 const findFault = async (verify: () => Promise<unknown>): Promise<string | null> => {
   try {
     await verify();
