@@ -1,7 +1,7 @@
 /**
- * `fetch` for an Agent: every request carries the Grant and a Proof made for this request alone (interface §Flow).
- * A Proof is good for one use, so a retry is another call and signs another Proof. Redirects are not followed: the
- * next address would need a Proof of its own, and must not be handed this one.
+ * `fetch` for an Agent: every request carries the Grant and a Proof made for this request only (interface §Flow). A
+ * Proof is valid for one use, so a retry is a new call with a new Proof. Redirects are not followed: the next address
+ * would need its own Proof and must not receive this one.
  */
 import { type Action, parseAction } from '@svc/protocol';
 import {
@@ -21,26 +21,28 @@ import { checkGrant } from './check-grant.ts';
 import { anAudience, signProof } from './sign-proof.ts';
 import type { RequestSigner } from './web-bot-auth.ts';
 
-/** The Agent, its Grant and the relying party that is called. */
+/** The Agent, its Grant, and the relying party to call. */
 export interface AgentFetchOptions {
   agent: Agent;
-  /** The Grant as issued to this Agent. */
+  /** The Grant that was issued to this Agent. */
   grant: string;
-  /** DID of the relying party being called. */
+  /** DID of the relying party to call. */
   audience: string;
-  /** What the request does, in the relying party's terms. A function gets a copy whose body it may read. */
+  /**
+   * What the request does, in the relying party's terms. A function gets a copy of the request and may read its body.
+   */
   action: Action | ((request: Request) => Action | Promise<Action>);
-  /** Signs each request too (RFC 9421), as `createRequestSigner` of `@svc/sdk-principal/web-bot-auth` makes it. */
+  /** Also signs each request (RFC 9421). Made by `createRequestSigner` of `@svc/sdk-principal/web-bot-auth`. */
   signature?: RequestSigner;
   /** The `fetch` of the runtime unless given. */
   fetch?: typeof fetch;
-  /** The service's address, so that errors name their page of its guide (`helpUrl`). Nothing is sent there. */
+  /** The service's address, so that errors name their page of its guide (`helpUrl`). No request is sent there. */
   baseUrl?: string;
-  /** Milliseconds since the epoch. */
+  /** The clock, in milliseconds since the epoch. */
   now?: () => number;
 }
 
-/** As `fetch`, with the Grant and a new Proof on each request. */
+/** Like `fetch`, with the Grant and a new Proof on each request. */
 export type AgentFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 const OPTIONS: Rules<AgentFetchOptions> = {
@@ -58,7 +60,7 @@ const OPTIONS: Rules<AgentFetchOptions> = {
 };
 
 /**
- * A `fetch` that carries the Grant and a new Proof with each request, dated by `now` (milliseconds).
+ * Makes a `fetch` that adds the Grant and a new Proof to each request. `now` (milliseconds) dates the Proofs.
  * @example
  * const agentFetch = createAgentFetch({ agent, grant, audience: 'did:web:shop.example', action });
  * await agentFetch('https://shop.example/orders', { method: 'POST', headers, body });
@@ -116,12 +118,13 @@ async function describe(
   try {
     return await action(copy);
   } finally {
-    // Else all that is sent would be kept for it. Not awaited, and refused where `action` has read it.
+    // Without this, the copy would buffer everything that is sent. Not awaited; it rejects if `action` has read the
+    // body.
     void copy.body?.cancel().catch(() => undefined);
   }
 }
 
-/** An Action that never changes is checked now, and copied: a later change of the caller's object does not reach it. */
+/** A constant Action is checked now and copied, so later changes to the caller's object have no effect. */
 function checkAction(action: AgentFetchOptions['action']): AgentFetchOptions['action'] {
   if (typeof action === 'function') return action;
   const parsed = parseAction(action);
@@ -129,7 +132,7 @@ function checkAction(action: AgentFetchOptions['action']): AgentFetchOptions['ac
   return parsed.value;
 }
 
-/** Browsers hide the status of a redirect that they were told not to follow. */
+/** Browsers hide the status of a redirect that they were asked not to follow. */
 const isRedirect = ({ status, type }: Response): boolean =>
   type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
 

@@ -1,9 +1,9 @@
-/** An Agent is its key: a did:key of Ed25519 (interface §Roles), with the signer that can speak for it. */
+/** An Agent is identified by its key: an Ed25519 did:key (interface §Roles), with a signer for it. */
 import { type DidKey, formatDidKey, type Signer } from '@svc/codec';
 import { anObjectWith } from '@svc/sdk-core/arguments';
 import { type Ed25519PrivateJwk, generateEd25519Jwk, parseEd25519Jwk } from './ed25519.ts';
 
-/** A KMS can stand behind one: `did`, `kid` = `did:key:z6Mk…#z6Mk…`, and `sign` over exactly the bytes given. */
+/** To use a key in a KMS, provide `did`, `kid` = `did:key:z6Mk…#z6Mk…`, and a `sign` over exactly the bytes given. */
 export interface Agent extends Signer {
   readonly did: DidKey;
 }
@@ -16,20 +16,22 @@ export const anAgent = anObjectWith<Agent>(
 
 /** A new key of an Agent. */
 export interface AgentKey {
-  /** What a Principal grants to. */
+  /** The DID to which Principals issue Grants. */
   did: DidKey;
-  /** Keep it secret. */
+  /** The private key. Keep it secret. */
   privateJwk: Ed25519PrivateJwk;
 }
 
-/** A new Agent: keep `privateJwk`, and have Principals grant to `did`. Nobody has to register it. */
+/**
+ * Makes a key for a new Agent. Store `privateJwk`; Principals issue Grants to `did`. The Agent need not be registered.
+ */
 export async function generateAgentKey(): Promise<AgentKey> {
   const privateJwk = await generateEd25519Jwk();
   return { did: agentFromJwk(privateJwk).did, privateJwk };
 }
 
 /**
- * The Agent that has this key.
+ * The Agent with this key.
  * @throws SvcError `invalid-argument`; messages never show the key.
  * @example
  * const { did, privateJwk } = await generateAgentKey(); // a Principal grants to `did`

@@ -1,6 +1,6 @@
 /**
- * Calls of MCP tools that carry the Grant and a Proof made for this call alone. The client is that of
- * `@modelcontextprotocol/sdk`, over whatever transport; only its `callTool` is used.
+ * Calls MCP tools with the Grant and a Proof made for this call only. The client is that of
+ * `@modelcontextprotocol/sdk`, over any transport; only its `callTool` is used.
  */
 import type { Action } from '@svc/protocol';
 import {
@@ -24,27 +24,27 @@ export interface ToolCall {
   _meta?: Record<string, unknown>;
 }
 
-/** What is used of a client. */
+/** The members of a client that are used. */
 export interface ToolClient<Rest extends unknown[], Result> {
   /** Calls a tool. */
   callTool(call: ToolCall, ...rest: Rest): Promise<Result>;
 }
 
-/** The Agent, its Grant and the client whose tools are called. */
+/** The Agent, its Grant, and the client whose tools are called. */
 export interface AgentToolsOptions<Rest extends unknown[], Result> {
   client: ToolClient<Rest, Result>;
   agent: Agent;
-  /** The Grant as issued to this Agent. */
+  /** The Grant that was issued to this Agent. */
   grant: string;
-  /** DID of the relying party whose tools they are. */
+  /** DID of the relying party that offers the tools. */
   audience: string;
   /** Scheme, host and port under which the relying party names its tools. */
   origin: string;
-  /** What a call does, where the relying party takes it for another Action than an `api:call`; null where it does not. */
+  /** The Action of a call, if the relying party treats it as another Action than an `api:call`; else null. */
   action?: (call: ToolCall) => Action | null;
-  /** The service's address, so that errors name their page of its guide (`helpUrl`). Nothing is sent there. */
+  /** The service's address, so that errors name their page of its guide (`helpUrl`). No request is sent there. */
   baseUrl?: string;
-  /** Milliseconds since the epoch. */
+  /** The clock, in milliseconds since the epoch. */
   now?: () => number;
 }
 
@@ -60,8 +60,8 @@ const RULES: Rules<AgentToolsOptions<unknown[], unknown>> = {
 };
 
 /**
- * A `callTool` that carries authority. The Proof is good for one call with exactly these arguments; a repeated call
- * signs another.
+ * Makes a `callTool` that adds the Grant and a Proof. The Proof is valid for one call with exactly these arguments; a
+ * repeated call signs a new one.
  * @throws SvcError `invalid-argument`, also if the Grant is not for this Agent or this relying party
  * @example
  * const callTool = createToolCaller({ client: mcp, agent, grant, audience: 'did:web:shop.example', origin: 'https://shop.example' });
@@ -82,7 +82,8 @@ function callerOf<Rest extends unknown[], Result>(
   const grant = checkGrant(read);
   const clock = read.now === undefined ? {} : { now: read.now };
   return async (call, ...rest) => {
-    // As it goes over the wire: what JSON cannot say is gone, and later changes are not seen.
+    // The call as JSON, as the transport sends it: values without a JSON form are gone, and later changes have no
+    // effect.
     const sent = JSON.parse(JSON.stringify(call)) as ToolCall;
     const { method, url } = toolRequest(read.origin, sent.name, sent.arguments);
     const action = read.action?.(sent) ?? { type: 'api:call', method, resource: url };

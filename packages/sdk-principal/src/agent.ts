@@ -1,4 +1,4 @@
-/** For Agents: a key, Proofs, and a `fetch` that carries them. */
+/** For Agents: keys, Proofs, and a `fetch` that adds them. */
 export type { Action } from '@svc/protocol';
 export { SvcError, type SvcErrorKind } from '@svc/sdk-core/errors';
 export { type AgentFetch, type AgentFetchOptions, createAgentFetch } from './agent-fetch.ts';

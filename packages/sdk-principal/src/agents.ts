@@ -1,4 +1,6 @@
-/** The inventory of Agents, and the kill switch (interface §Agent, §Principal lifecycle). */
+/**
+ * The inventory of Agents, and the call that revokes all Grants of an Agent (interface §Agent, §Principal lifecycle).
+ */
 import {
   type Agent,
   type CallOptions,
@@ -12,28 +14,28 @@ import {
 } from '@svc/sdk-core';
 import type { Patience } from './patience.ts';
 
-/** What `disable` has done. */
+/** The result of `disable`. */
 export interface DisabledAgent {
   did: string;
-  /** No ALLOW under `revokedGrants` is dated later. */
+  /** No ALLOW under `revokedGrants` has a later date. */
   disabledAt: string;
   /** Every Grant of the Principal that names the Agent. */
   revokedGrants: string[];
 }
 
-/** The Principal's inventory of Agents, and the end of all their Grants at once. */
+/** The Principal's inventory of Agents. Also revokes all Grants of an Agent at once. */
 export interface Agents {
   /**
-   * Notes an Agent in the inventory. Grants may name Agents that are not in it.
-   * @throws SvcError `refused` with status 409 if it is there already; `outcome-unknown` with code `CONFLICT` if it
-   * is there now, and an answer was lost, or a 503, that may have told that this call put it there
+   * Adds an Agent to the inventory. Grants may also name Agents that are not in it.
+   * @throws SvcError `refused` with status 409 if the Agent is already there. `outcome-unknown` with code `CONFLICT` if
+   * it is there now, and an earlier attempt whose answer was lost or was a 503 may have added it
    */
   register(did: string, options?: CallOptions): Promise<Agent>;
   /**
-   * Revokes every Grant that names the Agent; returns once that is in force everywhere. Repeatable, and worth it:
-   * a Grant allocated to the Agent meanwhile is revoked too. The Agent can be granted anew afterwards.
-   * Has at least 45 seconds unless `timeoutMs` is given here.
-   * @throws SvcError after a bounded number of attempts; Grants may then still be in force, so call again.
+   * Revokes every Grant that names the Agent; returns once that is in force everywhere. Repeatable; repeat it to revoke
+   * also Grants that were allocated to the Agent meanwhile. The Agent can get new Grants afterwards. The call has at
+   * least 45 seconds unless `timeoutMs` is given here.
+   * @throws SvcError after a bounded number of attempts. Grants may then still be in force, so call again.
    */
   disable(did: string, options?: CallOptions): Promise<DisabledAgent>;
 }

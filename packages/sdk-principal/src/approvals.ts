@@ -1,7 +1,7 @@
 /**
- * Approving one Action that was denied (protocol §16). What is signed is made here, of the request as the caller has
- * seen it, once that has been found to be what the Agent signed for and the service denied; of what the service says
- * should be signed nothing is taken.
+ * Approving one Action that was denied (protocol §16). The Grant is built here from the request that the caller has
+ * seen, after a check that this is what the Agent signed and the service denied. Nothing is taken from what the service
+ * proposes to sign.
  */
 import { jcs, type Signer } from '@svc/codec';
 import { APPROVAL_MAX_VALIDITY_MS, type Capability, capabilityForOnce, parseAction } from '@svc/protocol';
@@ -27,63 +27,65 @@ import { copyJson, issuerOf } from './grant-draft.ts';
 import { type AllocationCheck, type Grants, type IssuedGrant, issueGrant, NODES_APART_MS } from './grants.ts';
 import { ownDid, pathOf } from './own-record.ts';
 
-/** What an approval signs: one Capability, to one Agent, for one relying party. */
+/** The terms that an approval signs: one Capability, for one Agent, at one relying party. */
 export interface ApprovalTerms {
   /** The Agent's did:key. */
   agent: string;
-  /** The relying party that asked, alone. */
+  /** Only the relying party that asked. */
   audience: readonly [string];
   /**
-   * The Action that was denied: its resource by name, its amount in minor units as the ceiling, one use. Of an `api:call`
-   * its method and address: whatever query and body the Agent chooses, is allowed.
+   * The denied Action: its exact resource, its amount in minor units as the maximum, one use. For an `api:call`: its
+   * method and address, with any query and body that the Agent chooses.
    */
   capabilities: readonly [Capability];
-  /** How long the Grant is valid, from a second before the service allocates it. */
+  /** How long the Grant is valid, counted from one second before the service allocates it. */
   lifetimeSeconds: number;
 }
 
-/** Which requests. */
+/** Which requests to list. */
 export interface ApprovalFilter {
   status?: AccessRequestStatus;
-  /** Per page, 1–200. */
+  /** Items per page, 1–200. */
   limit?: number;
 }
 
-/** For one approval. */
+/** Options of one approval. */
 export interface ApproveOptions extends CallOptions {
-  /** How long the Agent has, 1 to 900 seconds; 600 unless given. */
+  /** How long the Agent may use the Grant, 1 to 900 seconds; 600 unless given. */
   lifetimeSeconds?: number;
 }
 
-/** What this Principal is asked to approve. */
+/** The requests for this Principal's approval. */
 export interface PrincipalApprovals {
-  /** Newest first, fetched page by page as it is consumed. */
+  /** Newest first. Pages are fetched as the list is consumed. */
   list(filter?: ApprovalFilter, options?: CallOptions): AsyncGenerator<AccessRequest, void, undefined>;
-  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
+  /** One page of the list; `next_cursor` is the `cursor` of the next page, null on the last one. */
   page(filter?: ApprovalFilter & { cursor?: string }, options?: CallOptions): Promise<AccessRequestList>;
-  /** One request, as it is now. */
+  /** One request in its current state. */
   get(requestId: string, options?: CallOptions): Promise<AccessRequest>;
   /**
-   * What `approve` would sign for this request, to be shown before. Nothing is sent.
-   * @throws SvcError `invalid-argument` where no Grant stands for the Action alone, or the service says that another would
+   * What `approve` would sign for this request, to show before the decision. Nothing is sent.
+   * @throws SvcError `invalid-argument` if no Grant can allow this Action alone, or if the service names another
+   * Capability
    */
   terms(request: AccessRequest, lifetimeSeconds?: number): ApprovalTerms;
   /**
-   * Whether this Agent has signed for this Action and the service has denied it to this Principal: fetches the Receipt,
-   * and verifies it and the Agent's Proof here. What is shown to a person should have passed it. This Principal is the
-   * one whose key the client signs with; without a signer its `principal`, and without that the one that the service
-   * says the API key is of.
-   * @throws SvcError `receipt-invalid`: the request is not what was denied. `configuration`: it is, and by the clock
-   * here it is too old, or yet to come
+   * Checks that this Agent signed for this Action and that the service denied it to this Principal. Fetches the
+   * Receipt, and verifies it and the Agent's Proof here. Show a request to a person only after this check. This
+   * Principal is the owner of the client's signing key; without a signer its `principal`; without that, the owner of
+   * the API key as the service says.
+   * @throws SvcError `receipt-invalid`: the request is not what was denied. `configuration`: the request is genuine,
+   * but by this computer's clock it is too old or in the future
    */
   check(request: AccessRequest, options?: CallOptions): Promise<CheckedAccessRequest>;
   /**
-   * Checks it as `check` does, signs a Grant of exactly `terms(request)` and hands it to the relying party. The Grant
-   * begins by the service's clock, within 26 hours of the denial; how far the one here may be off `check` says. Answers the request as it
-   * is then, `approved`. Where it is not (`CONFLICT`: decided or expired meanwhile; or nothing is heard of it) the Grant
-   * is revoked again.
-   * @throws SvcError before anything is signed: what `check` throws, `invalid-argument` where `request` is not pending,
-   * or `bad-response` where the service dates the Grant otherwise. Its message says what became of the Grant where one was
+   * Checks the request as `check` does, signs a Grant of exactly `terms(request)` and sends it to the service for the
+   * relying party. The Grant's beginning is taken from the service's clock and must be within 26 hours of the denial;
+   * `check` limits the error of this computer's clock. Returns the request, now `approved`. If the approval fails
+   * (`CONFLICT`: the request was decided or has expired meanwhile; or no answer came), the Grant is revoked again.
+   * @throws SvcError Before anything is signed: the errors of `check`, `invalid-argument` if `request` is not pending,
+   * or `bad-response` if the service dates the Grant outside that period. If a Grant was signed, the message says what
+   * became of it
    * @example
    * for await (const request of client.approvals.list({ status: 'pending' })) {
    *   const { audience, capabilities } = client.approvals.terms(request);
@@ -92,7 +94,10 @@ export interface PrincipalApprovals {
    * }
    */
   approve(request: AccessRequest, options?: ApproveOptions): Promise<AccessRequest>;
-  /** Says no. The relying party sees the reason, 500 characters at most. The same cannot be asked again for 24 hours. */
+  /**
+   * Refuses the request. The relying party sees the reason, at most 500 characters. It cannot ask the same again for 24
+   * hours.
+   */
   reject(requestId: string, options?: CallOptions & { reason?: string }): Promise<AccessRequest>;
 }
 
@@ -106,13 +111,13 @@ const aRequest = rule(
 );
 const aLifetime = anInteger(1, APPROVAL_MAX_VALIDITY_MS / 1_000, 'seconds');
 
-/** What `check` compares with, and when. */
+/** What `check` compares with, and its clock. */
 export interface ApprovalTrust {
   signer?: Signer;
   didDocument?: unknown;
   serviceDid?: string;
   now?: () => number;
-  /** Whose requests, where the key is an org's. */
+  /** The member whose requests are meant, if the API key is an org's. */
   principal?: string;
 }
 
@@ -169,8 +174,8 @@ export function createApprovals(
     });
   };
   /**
-   * Answers the request where it was approved by this Grant after all. Otherwise nobody shall use what is told to have
-   * failed.
+   * Returns the request if this Grant did approve it. Otherwise revokes the Grant: after an error nobody must be able
+   * to use it.
    */
   const takeBack = async (
     requestId: string,
@@ -178,7 +183,7 @@ export function createApprovals(
     error: unknown,
   ): Promise<AccessRequest> => {
     const { kind = null, status = null } = error instanceof SvcError ? error : {};
-    // A 503 may stand for an approval of which the service does not know whether it was stored.
+    // After a 503 the service itself may not know whether the approval was stored.
     const isRefused = kind === 'refused' && status !== null && status < 500;
     const found = isRefused || kind === 'aborted' ? null : await get(requestId, {}).catch(() => null);
     if (found !== null && isApprovedBy(found, grantId)) return found;
@@ -222,7 +227,7 @@ export function createApprovals(
             'the service does not say that the request was approved by this Grant',
           );
         } catch (error) {
-          // Not within the deadline: what was signed is taken back, however late it is.
+          // Without the deadline: the signed Grant must be revoked, however late.
           return takeBack(id, issued, error);
         }
       });
@@ -232,7 +237,10 @@ export function createApprovals(
   };
 }
 
-/** What is signed must be what was checked, whatever becomes of the caller's object meanwhile. `termsOf` refuses what is none. */
+/**
+ * A copy, so that what is signed is what was checked, even if the caller changes the object. `termsOf` refuses a
+ * non-object.
+ */
 const copyOf = (request: AccessRequest): AccessRequest =>
   isObject(request) ? (copyJson(request) as unknown as AccessRequest) : request;
 
@@ -250,8 +258,8 @@ function termsOf(request: AccessRequest, lifetimeSeconds = LIFETIME_SECONDS): Ap
 }
 
 /**
- * A Grant that answers the denial is allocated after it, and before the request has expired. So what the service signed
- * bounds what it can have dated, and not a clock here that may be wrong.
+ * A Grant that answers the denial is allocated after the denial and before the request expires. So the Receipt that the
+ * service signed limits the date of the Grant, not this computer's clock, which may be wrong.
  */
 const answersTo =
   (evaluatedAt: string): AllocationCheck =>
@@ -267,7 +275,7 @@ const answersTo =
 const isApprovedBy = ({ task, result }: AccessRequest, grantId: string): boolean =>
   task.status === 'approved' && result?.grant_id === grantId;
 
-/** The same, and what became of the Grant. */
+/** The same error, with what became of the Grant added. */
 const withFate = (error: unknown, fate: string): unknown =>
   error instanceof SvcError
     ? new SvcError(error.kind, `${error.message} (${fate})`, { ...detailOf(error), cause: error })

@@ -1,6 +1,6 @@
 /**
- * Capabilities as a Principal writes them (interface §Capability). Resources are patterns of `*` and `**`. Checked
- * here already: text where a list belongs would otherwise be taken apart into patterns of one character each.
+ * Capabilities as a Principal writes them (interface §Capability). Resources are patterns with `*` and `**`. Arguments
+ * are checked here, because a text in place of a list would be split into patterns of one character each.
  */
 import type { JsonObject, JsonValue } from '@svc/codec';
 import {
@@ -18,29 +18,29 @@ import { absentAllows, anInteger, aTextList, type Rules, readArgument, rule } fr
 
 /** What a `commerce:purchase` Capability allows. */
 export interface PurchaseLimits {
-  /** At a time, in minor units of `currency`: an integer. */
+  /** For one purchase, in minor units of `currency`: an integer. */
   maxAmountMinor: number;
   /** ISO 4217. */
   currency: string;
-  /** 1–64 patterns; absent: any resource. */
+  /** 1–64 patterns. If absent: any resource. */
   resources?: readonly string[];
-  /** In all, in minor units, as long as the Grant lasts. */
+  /** For all purchases under the Grant, in minor units. */
   maxTotalMinor?: number;
-  /** In each window of `period`, in minor units. */
+  /** For each window of `period`, in minor units. */
   maxPerPeriodMinor?: number;
   /** The calendar window of `maxPerPeriodMinor`, in UTC; a week begins on Monday. */
   period?: Period;
-  /** How many purchases. */
+  /** The number of purchases. */
   maxUses?: number;
 }
 
 /** What an `api:call` Capability allows. */
 export interface ApiCallLimits {
-  /** 1–16, upper case. */
+  /** 1–16 methods, in upper case. */
   methods: readonly string[];
-  /** 1–64 patterns of whole URLs; absent: any URL. */
+  /** 1–64 patterns of whole URLs. If absent: any URL. */
   resources?: readonly string[];
-  /** How many calls. */
+  /** The number of calls. */
   maxUses?: number;
 }
 
@@ -74,9 +74,9 @@ const apiCallRules: Rules<ApiCallLimits> = {
 };
 
 /**
- * May buy for at most `maxAmountMinor` (minor units of `currency`) at a time. No `resources`: any. `maxTotalMinor`,
- * `maxPerPeriodMinor` with `period`, and `maxUses` are budgets, which are used up; relying parties under `svc-base-v1`
- * deny a Capability that has one.
+ * Allows purchases of at most `maxAmountMinor` each (minor units of `currency`). Without `resources`: any resource.
+ * `maxTotalMinor`, `maxPerPeriodMinor` with `period`, and `maxUses` are budgets, which purchases use up. Relying
+ * parties under `svc-base-v1` deny a Capability that has a budget.
  * @throws SvcError `invalid-argument`
  * @example
  * const capabilities = [purchase({ maxAmountMinor: 50_000, currency: 'USD', resources: ['order/*'] })]; // 500.00 USD each
@@ -96,8 +96,8 @@ export function purchase(limits: PurchaseLimits): Capability {
 }
 
 /**
- * May call with these HTTP methods. `resources` are patterns of whole URLs; without them, any URL. `maxUses` is a budget,
- * see `purchase`.
+ * Allows calls with these HTTP methods. `resources` are patterns of whole URLs; without them, any URL. `maxUses` is a
+ * budget, see `purchase`.
  * @throws SvcError `invalid-argument`
  * @example
  * const capabilities = [apiCall({ methods: ['GET'], resources: ['https://api.example/invoices/*'] })];

@@ -1,7 +1,7 @@
 /**
- * Whether a request for approval is what the service says it is (protocol §16). Nothing of what is shown to whoever
- * decides rests on the service's description: it stands in the Proof that the Agent signed, and the Receipt of the
- * denial names that Proof by its hash.
+ * Checks that a request for approval is what the service says it is (protocol §16). What is shown to the person who
+ * decides does not rest on the service's description. It is in the Proof that the Agent signed, and the Receipt of the
+ * denial contains the hash of that Proof.
  */
 import { portableCrypto, sha256Of } from '@svc/codec';
 import {
@@ -20,37 +20,40 @@ import {
 import { type Receipt, verifyReceipt } from '@svc/receipts';
 import { type AccessRequest, SvcError } from '@svc/sdk-core';
 
-/** What a request is checked by. */
+/** The evidence with which a request is checked. */
 export interface AccessRequestEvidence {
-  /** The DID of whoever would approve it: that of the signing key, and never what the service says. */
+  /** DID of the Principal that would approve it. Take it from the signing key, never from the service. */
   principal: string;
-  /** The Receipt of its `receipt_id`, as an object or its text. */
+  /** The Receipt with the request's `receipt_id`, as an object or text. */
   receipt: unknown;
   /** The service's DID document. */
   didDocument: unknown;
-  /** The service's DID: a Receipt of another one is not genuine. That of the document unless given. */
+  /** The service's DID; a Receipt of another service is not genuine. Unless given, the DID of the document. */
   serviceDid?: string;
-  /** Milliseconds since the epoch; the computer's clock unless given. */
+  /** Milliseconds since the epoch; this computer's clock unless given. */
   nowMs?: number;
 }
 
-/** The denial that a request is about: verified, and the request agrees with it. */
+/** The denial that a request is about. The denial is verified, and the request agrees with it. */
 export interface CheckedAccessRequest {
   receipt: Receipt;
   action: Action;
-  /** When the Agent signed for it. */
+  /** When the Agent signed the Proof. */
   signedAt: Date;
 }
 
-/** An hour from the denial to the request, a day until that expires, and clocks that differ: older ones are over. */
+/**
+ * Up to an hour from the denial to the request, up to a day until the request expires, and an hour for clocks that
+ * differ. Older requests have expired.
+ */
 export const OLDEST_REQUEST_MS = 26 * 3_600_000;
 const CLOCKS_DIFFER_MS = 3_600_000;
 
 /**
- * Compares a request with what its Agent has signed and with the Receipt of the denial, both of which are verified
- * here.
- * @throws SvcError `receipt-invalid`: it is not what was denied, or cannot be known to be; nobody should approve it.
- * `configuration`: all of it agrees, and by the clock here it is more than 26 hours old, or an hour yet to come
+ * Compares a request with what its Agent signed and with the Receipt of the denial, and verifies both.
+ * @throws SvcError `receipt-invalid`: it is not what was denied, or this cannot be determined; do not approve it.
+ * `configuration`: everything agrees, but by this computer's clock it is more than 26 hours old, or over an hour in the
+ * future
  * @example
  * for await (const asked of client.approvals.list()) console.log(checkAccessRequest(asked, { principal: 'did:web:acme.example', receipt, didDocument }).action);
  */
@@ -97,8 +100,8 @@ function problemOfProof(proof: Proof, asked: AccessRequest, action: Action): str
 }
 
 /**
- * All that is signed agrees. An old request that is shown again would too, so it is held against the clock here, which
- * may be what is wrong.
+ * Everything that is signed agrees. That would also be so for an old request that is presented again, so its age is
+ * checked with this computer's clock, which may be wrong.
  */
 function checkClock({ iatSeconds }: Proof, nowMs: number): void {
   const signedMs = iatSeconds * 1_000;
@@ -111,7 +114,7 @@ function checkClock({ iatSeconds }: Proof, nowMs: number): void {
   );
 }
 
-/** Whether P13 (protocol §7) can have passed the Proof at that time. */
+/** Whether the Proof can have passed P13 (protocol §7) at that time. */
 function isFresh({ iatSeconds }: Proof, evaluatedAt: string): boolean {
   const ageMs = Date.parse(evaluatedAt) - iatSeconds * 1_000;
   return ageMs >= -TRUST_CONFIG.clockSkewSeconds * 1_000 && ageMs <= PROOF_WINDOW_MAX_SECONDS * 1_000;

@@ -1,4 +1,4 @@
-/** Whether a Grant serves this Agent at this relying party, told before anything is signed. */
+/** Checks, before anything is signed, that a Grant is for this Agent and this relying party. */
 import { type DidKey, type Grant, parseGrant } from '@svc/protocol';
 import { SvcError } from '@svc/sdk-core/errors';
 

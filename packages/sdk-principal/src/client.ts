@@ -1,6 +1,6 @@
 /**
  * The Principal's client (interface §Principal lifecycle; §API keys, identity, audit, usage): one object over one
- * transport, an area of the interface each.
+ * transport, with a member for each area of the interface.
  */
 import { parseDidWeb, type Signer } from '@svc/codec';
 import {
@@ -51,69 +51,66 @@ import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 export interface PrincipalClientOptions {
   /** The service's address, https. */
   baseUrl: string;
-  /** `SVC_PRINCIPAL_KEY` of the environment unless given; read at the first call. */
+  /** If absent, read from the environment variable `SVC_PRINCIPAL_KEY` at the first call. */
   apiKey?: string;
   /**
-   * Whose decisions, approvals and record they are where `apiKey` is the key of an org: the did:web DID of a member.
-   * With a key of the Principal's own it is not needed.
+   * With an org's `apiKey`: the did:web DID of the member whose decisions, approvals and record are meant. Not needed
+   * with a key of the Principal itself.
    */
   principal?: string;
-  /** Needed by `grants.issue` only. */
+  /** Needed by `grants.issue` and `approvals.approve`. */
   signer?: Signer;
   /**
-   * The service's DID document, pinned: by its keys `approvals.check` tells a genuine Receipt. It is fetched from
-   * `baseUrl` unless given, and then proves no more than that the service agrees with itself and with what the Agent
+   * The service's DID document, pinned. `approvals.check` verifies Receipts with its keys. Unless given it is fetched
+   * from `baseUrl`. The check then proves only that the service's answers agree with each other and with what the Agent
    * signed.
    */
   didDocument?: unknown;
-  /** The service's DID: a Receipt of another one is not genuine. That of the document unless given. */
+  /** The service's DID; a Receipt of another service is not genuine. Unless given, the DID of the document. */
   serviceDid?: string;
   /** The `fetch` of the runtime unless given. */
   fetch?: typeof fetch;
   /**
-   * For the whole of a call, retries included. 10,000 unless given; what takes authority away has three times as long,
-   * `agents.disable` at least 45 seconds.
+   * Time for a whole call, retries included, in milliseconds. 10,000 unless given. Calls that take authority away have
+   * three times as long, `agents.disable` at least 45 seconds.
    */
   timeoutMs?: number;
   /** Permits plain http to a host that is not loopback. */
   allowHttp?: boolean;
-  /** Milliseconds since the epoch. */
+  /** The clock, in milliseconds since the epoch. */
   now?: () => number;
-  /** 0 ≤ value < 1; spreads retries. */
+  /** 0 ≤ value < 1, for spreading retries in time. */
   random?: () => number;
 }
 
-/**
- * What a Principal can do: issue Grants, take them back, look at what was decided under them. Every call throws
- * `SvcError`.
- */
+/** The calls of a Principal: issue Grants, revoke them, read the decisions under them. Every call throws `SvcError`. */
 export interface PrincipalClient {
   /** Issues, revokes and lists Grants. */
   readonly grants: Grants;
-  /** Ends keys that Grants are signed with. */
+  /** Retires or revokes keys that sign Grants. */
   readonly keys: SigningKeys;
-  /** Notes and disables Agents. */
+  /** Registers and disables Agents. */
   readonly agents: Agents;
   /**
-   * Stops a Grant, an Agent or everything for a while, and goes on. An org's key, given as `apiKey`, does so for its
-   * members, and stops a member or the whole org.
+   * Pauses a Grant, an Agent or the whole Principal, and resumes it. With an org's `apiKey`: also those of its members,
+   * a member, or the whole org.
    * @example
    * await client.pauses.pause({ scope: 'agent', subject: agent.did }, { reason: 'It buys too much.' });
    * await client.pauses.resume({ scope: 'agent', subject: agent.did });
    */
   readonly pauses: Pauses<Exclude<Pause['scope'], 'service'>>;
-  /** What relying parties ask this Principal to approve. */
+  /** Requests of relying parties for this Principal's approval. */
   readonly approvals: PrincipalApprovals;
-  /** What was decided about this Principal's own Grants. */
+  /** Decisions about this Principal's own Grants. */
   readonly decisions: OwnDecisions;
   /** The API keys of this Principal. */
   readonly apiKeys: ApiKeys;
-  /** This Principal itself. */
+  /** This Principal's own record. */
   readonly principals: OwnRecord;
-  /** Every Principal; of this one `get` gives the full record. */
+  /** Every Principal. For this one, `get` returns the full record. */
   readonly directory: Directory<Principal | PrincipalDirectoryEntry>;
   /**
-   * Subscriptions to events: endpoints that `verifyWebhook` guards.
+   * Subscriptions to events. Your endpoints check the events with `verifyWebhook`.
    * @example
    * const { subscription_id, secret } = await client.subscriptions.create({ url: 'https://acme.example/hooks/svc', types: ['budget.low'] });
    * await client.subscriptions.test(subscription_id);
@@ -121,9 +118,9 @@ export interface PrincipalClient {
   readonly subscriptions: EventSubscriptions;
   /** What was done with this Principal's API keys. */
   readonly audit: AuditLog;
-  /** How many decisions there were against this Principal's Grants, per UTC day; exact at every moment. */
+  /** The numbers of decisions about this Principal's Grants per UTC day; always exact. */
   usage(filter?: Omit<UsageFilter, 'principal'>, options?: CallOptions): Promise<Usage>;
-  /** Whose key this is. */
+  /** The identity of the API key. */
   me(options?: CallOptions): Promise<Me>;
 }
 
@@ -145,8 +142,8 @@ const OPTIONS: Rules<PrincipalClientOptions> = {
 };
 
 /**
- * The client of one Principal (interface §Principal lifecycle): Grants are signed here, and the private key stays here.
- * Nothing is sent before the first call.
+ * Makes the client of one Principal (interface §Principal lifecycle). Grants are signed locally; the private key is
+ * never sent. Nothing is sent before the first call.
  * @throws SvcError `configuration` for an option that is unknown, missing or of another type
  * @example
  * const client = createPrincipalClient({ baseUrl: 'https://svc.example', signer: signerFromJwk(privateJwk, kid) });
@@ -180,7 +177,7 @@ function clientOf(options: PrincipalClientOptions): PrincipalClient {
   };
 }
 
-/** The full record where it is the caller's own, the directory entry otherwise. */
+/** The full record if it is the caller's own, otherwise the directory entry. */
 const readPrincipalView: Reader<Principal | PrincipalDirectoryEntry> = (value, at) =>
   jsonObject(value, at).registered_at === undefined
     ? readPrincipal(value, at)

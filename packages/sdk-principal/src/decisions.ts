@@ -1,4 +1,4 @@
-/** What was decided about the Principal's own Grants, whoever asked (protocol §13). */
+/** Decisions about the Principal's own Grants, at all relying parties (protocol §13). */
 import type { ReasonCode } from '@svc/protocol';
 import {
   aReceiptId,
@@ -20,7 +20,7 @@ import {
 } from '@svc/sdk-core';
 import { ownPath } from './own-record.ts';
 
-/** Which decisions. All that are given must hold. */
+/** Which decisions to list. A decision must meet all given members. */
 export interface OwnDecisionFilter {
   /** Evaluated at this instant or later. */
   since?: Date | string;
@@ -34,24 +34,25 @@ export interface OwnDecisionFilter {
 }
 
 /**
- * The decisions on this Principal's own Grants, as a list and as files; a Grant that somebody else signed in its name
- * is not its own.
+ * The decisions about this Principal's own Grants, as a list and as files. A Grant that somebody else signed in this
+ * Principal's name is not its own.
  */
 export interface OwnDecisions extends DecisionPages<OwnDecisionFilter>, DecisionExports<OwnDecisionFilter> {
   /**
-   * One decision: its Receipt as it is stored (whether it is genuine, `verifyReceipt` of `@svc/receipts` tells) and
-   * what was reported about it later. An event names it by its `receipt_id`.
+   * One decision: its Receipt as stored, and the outcomes reported about it later. `verifyReceipt` of `@svc/receipts`
+   * tells whether the Receipt is genuine. Events name a decision by its `receipt_id`.
    * @throws SvcError `refused` (`NOT_FOUND`) for a decision that is not about a Grant of this Principal
    */
   get(receiptId: string, options?: CallOptions): Promise<Decision>;
-  /** How many there were in a period, why not, and what came of them. Unless given: the last 30 days. */
+  /** The number of decisions in a period, the reasons of denials, and the outcomes. Unless given: the last 30 days. */
   stats(
     filter?: Pick<OwnDecisionFilter, 'since' | 'until' | 'rp'>,
     options?: CallOptions,
   ): Promise<DecisionStats>;
   /**
-   * Which Agents acted, on which Grants, or at which relying parties: how often, why not, for how much, and when last.
-   * Of the newest 5,000 decisions of the period; `complete` says whether these are all. Unless given: the last 30 days.
+   * Which Agents acted, on which Grants, or at which relying parties: how often, the reasons of denials, the amounts,
+   * and the last time. Covers the newest 5,000 decisions of the period; `complete` says whether these are all. Unless
+   * given: the last 30 days.
    */
   activity(
     filter: Pick<OwnDecisionFilter, 'since' | 'until' | 'rp'> & { by: 'agent' | 'grant' | 'rp' },

@@ -1,12 +1,12 @@
 /**
- * Ed25519 private keys as JWK (RFC 8037). WebCrypto does the work, with the private key not extractable once it has
- * been imported; @noble/ed25519 stands in where a browser's WebCrypto does not know the algorithm yet.
+ * Ed25519 private keys as JWK (RFC 8037). WebCrypto signs; the imported private key is not extractable. Where a
+ * browser's WebCrypto does not support Ed25519 yet, @noble/ed25519 signs.
  */
 import { decodeBase64url, encodeBase64url, portableCrypto } from '@svc/codec';
 import { anObjectWith, checkValue } from '@svc/sdk-core/arguments';
 import { SvcError } from '@svc/sdk-core/errors';
 
-/** Keep it secret. No member but these is needed; others are ignored. */
+/** A private key. Keep it secret. Only these members are needed; others are ignored. */
 export interface Ed25519PrivateJwk {
   kty: 'OKP';
   crv: 'Ed25519';
@@ -41,8 +41,8 @@ export async function generateEd25519Jwk(): Promise<Ed25519PrivateJwk> {
 }
 
 /**
- * Reads the key now and imports it at the first signature, which is then checked against `x`: a JWK whose halves do
- * not belong together would otherwise sign what nobody can verify.
+ * Parses the key now and imports it at the first signature. That signature is checked with `x`: a JWK whose two halves
+ * do not match would otherwise make signatures that cannot be verified.
  * @throws SvcError `invalid-argument`; messages never show the key.
  */
 export function parseEd25519Jwk(jwk: Ed25519PrivateJwk): Ed25519Key {
@@ -52,7 +52,7 @@ export function parseEd25519Jwk(jwk: Ed25519PrivateJwk): Ed25519Key {
   if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519')
     throw invalid('the JWK must have kty "OKP" and crv "Ed25519"');
   if (!portableCrypto.isStrictKey(publicKey)) throw invalid('the public key x is not a usable Ed25519 key');
-  // What has been imported, and not the import under way: edge runtimes drop what a request awaits when its client leaves.
+  // Holds the imported key, not a promise of it: edge runtimes drop what a request awaits when its client disconnects.
   let imported: SignBytes | null = null;
   return {
     publicKey,
@@ -78,7 +78,7 @@ async function importSecret(secret: Uint8Array, publicKey: Uint8Array): Promise<
     const key = await subtle().importKey('jwk', jwk, 'Ed25519', false, ['sign']);
     return async (bytes) => new Uint8Array(await subtle().sign('Ed25519', key, copyOf(bytes)));
   } catch (error) {
-    // Some implementations notice here that the halves do not belong together.
+    // Some implementations detect here that the two halves do not match.
     if (!isNotSupported(error)) throw invalid('the JWK is not an Ed25519 private key');
   }
   const noble = await import('@noble/ed25519');
@@ -91,7 +91,7 @@ function keyBytes(value: unknown, member: 'x' | 'd'): Uint8Array {
   return bytes;
 }
 
-/** WebCrypto takes no view that a shared buffer might stand behind. */
+/** WebCrypto does not accept a view that may be of a shared buffer. */
 const copyOf = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(bytes);
 
 const invalid = (message: string): SvcError => new SvcError('invalid-argument', message);

@@ -1,6 +1,6 @@
 /**
- * Writing a Grant (protocol §2). A draft goes through the parser that the service will use, so whatever the service
- * would refuse for its form is refused here, with a sentence, before an id is reserved for it.
+ * Builds a Grant (protocol §2). A draft goes through the service's own parser. So a Grant with a wrong form is refused
+ * here, with a message, before an id is reserved for it.
  */
 import {
   formatSeconds,
@@ -30,25 +30,25 @@ import {
 } from '@svc/sdk-core';
 import { buildStatusEntry } from '@svc/status-list';
 
-/** A Grant to be issued. Times are RFC 3339, or a `Date`. */
+/** A Grant to issue. Times are RFC 3339, or a `Date`. */
 export interface GrantRequest {
   /** The Agent's did:key. */
   agent: string;
-  /** 1–16; see `purchase` and `apiCall`. */
+  /** 1–16 Capabilities; see `purchase` and `apiCall`. */
   capabilities: readonly Capability[];
   /**
-   * Whole seconds. Unless given a second before the service allocated the Grant, by its clock, or up to a second after
-   * it where `validUntil` is 90 days away; the clock here may differ by five minutes.
+   * Whole seconds. Unless given, one second before the time at which the service allocated the Grant, by its clock; up
+   * to one second after it if `validUntil` is 90 days away. This computer's clock may then differ by five minutes.
    */
   validFrom?: Date | string;
   /**
-   * At most 90 days after `validFrom`, or after now where that is not given: by so much as the clock here is ahead the Grant then
-   * ends earlier. 30 days unless this or `lifetimeSeconds` is given.
+   * At most 90 days after `validFrom`, or after now if that is not given. In the latter case, if this computer's clock
+   * is ahead, the Grant ends earlier by that difference. 30 days unless this or `lifetimeSeconds` is given.
    */
   validUntil?: Date | string;
-  /** Instead of `validUntil`: whole seconds from `validFrom`. */
+  /** In place of `validUntil`: whole seconds from `validFrom`. */
   lifetimeSeconds?: number;
-  /** 1–64 relying party DIDs. Absent: any registered relying party. */
+  /** 1–64 DIDs of relying parties. If absent: any registered relying party. */
   audience?: readonly string[];
 }
 
@@ -82,19 +82,19 @@ const REQUEST: Rules<GrantRequest> = {
   audience: absentAllows('any registered relying party', aTextList('DIDs of relying parties', 1, 64)),
 };
 
-/** A request as it was when the call was made: a copy, so that what its caller does to it later is not signed. */
+/** The request at the time of the call: a copy, so that later changes by the caller are not signed. */
 export interface AskedGrant {
   readonly agent: string;
   readonly capabilities: readonly JsonObject[];
   readonly audience: readonly string[] | null;
-  /** Milliseconds since the epoch, whole seconds; null where it is not given. */
+  /** Milliseconds since the epoch, in whole seconds; null if not given. */
   readonly validFromMs: number | null;
-  /** As `validFromMs`; null: `lifetimeSeconds` after the beginning. */
+  /** As `validFromMs`. If null, the Grant ends `lifetimeSeconds` after its beginning. */
   readonly validUntilMs: number | null;
   readonly lifetimeSeconds: number;
 }
 
-/** @throws SvcError `invalid-argument` naming what is wrong with a member of it. */
+/** @throws SvcError `invalid-argument`, which names the faulty member */
 export function readGrantRequest(given: GrantRequest): AskedGrant {
   const { agent, capabilities, audience, ...times } = readArgument('grants.issue', given, REQUEST);
   const { validFrom, validUntil, lifetimeSeconds } = times;
@@ -111,8 +111,8 @@ export function readGrantRequest(given: GrantRequest): AskedGrant {
 }
 
 /**
- * The Grant that was asked for; it begins at `presentMs` where the request does not say when.
- * @throws SvcError `invalid-argument` naming what is wrong.
+ * The Grant that was requested. It begins at `presentMs` unless the request says when.
+ * @throws SvcError `invalid-argument`, which names what is wrong
  */
 export async function buildGrantDraft(
   { agent, capabilities, audience, validFromMs, validUntilMs, lifetimeSeconds }: AskedGrant,
@@ -139,13 +139,13 @@ export async function buildGrantDraft(
   return draft;
 }
 
-/** As long as an entry gets: the draft is then not shorter than the Grant that follows. */
+/** The longest possible entry, so that the draft is at least as long as the Grant made from it. */
 const SAMPLE_STATUS = /* @__PURE__ */ buildStatusEntry({
   credentialUrl: `https://status.example/${'x'.repeat(200)}`,
   index: 10 ** 12,
 });
 
-/** Rejects with whatever the signer rejects with. */
+/** Rejects with the signer's error. */
 export function signGrant(
   draft: GrantDraft,
   allocation: Pick<GrantAllocation, 'credentialStatus'> & { id: string },
@@ -167,7 +167,7 @@ export function signGrant(
   );
 }
 
-/** The DID before the fragment of a signer's `kid`. */
+/** The DID in a signer's `kid`, which precedes the fragment. */
 export function issuerOf(kid: string): string {
   const hash = kid.indexOf('#');
   const did = parseDidWeb(kid.slice(0, hash));
@@ -203,14 +203,14 @@ function seconds(ms: number, name: string): string {
   }
 }
 
-/** A Capability as JSON: what is checked and signed is this copy. */
+/** A Capability as JSON. This copy is checked and signed. */
 function plainJson(capability: Capability): JsonObject {
   const copy = copyJson(capability);
   if (!isJsonObject(copy)) throw invalid('every Capability must be an object of JSON values');
-  // As JSON it would be absent, and absent allows every resource.
+  // In JSON the member would be absent, which allows every resource.
   if ('resources' in capability && !Object.hasOwn(copy, 'resources'))
     throw invalid('the resources of a Capability are given but undefined; leave them out to allow any');
-  // Likewise an absent budget sets no limit.
+  // In the same way, an absent budget sets no limit.
   for (const name in capability.constraints)
     if (!Object.hasOwn(Object(copy.constraints), name))
       throw invalid(
@@ -219,7 +219,7 @@ function plainJson(capability: Capability): JsonObject {
   return copy;
 }
 
-/** A copy of what is JSON; null of anything else. */
+/** A JSON copy of the value; null if the value has no JSON form. */
 export function copyJson(value: unknown): JsonValue {
   try {
     return JSON.parse(JSON.stringify(value) ?? 'null');

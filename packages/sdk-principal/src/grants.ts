@@ -1,5 +1,5 @@
 /**
- * Grants (interface §Principal lifecycle): reserve and sign, revoke, list. The signing key never leaves the signer; the
+ * Grants (interface §Principal lifecycle): reserve and sign, revoke, list. The signing key never leaves the signer. The
  * service sees a Grant only when a relying party presents it.
  */
 import type { Signer } from '@svc/codec';
@@ -42,9 +42,9 @@ import {
 } from './grant-draft.ts';
 import type { Patience } from './patience.ts';
 
-/** A Grant that was signed. Times are RFC 3339 in UTC, whole seconds. */
+/** A signed Grant. Times are RFC 3339 in UTC, whole seconds. */
 export interface IssuedGrant {
-  /** The signed Grant, for the Agent. Whoever has it can do nothing without the Agent's key. */
+  /** The signed Grant, to give to the Agent. It is useless without the Agent's key. */
   grant: string;
   grantId: string;
   issuer: string;
@@ -54,22 +54,22 @@ export interface IssuedGrant {
   capabilities: readonly Capability[];
 }
 
-/** Which Grants. What is absent does not restrict. */
+/** Which Grants to list. An absent member does not restrict the list. */
 export interface GrantFilter {
   /** The Agent's did:key. */
   agent?: string;
   state?: 'active' | 'revoked';
-  /** Per page, 1–200. */
+  /** Items per page, 1–200. */
   limit?: number;
 }
 
 /** The Principal's own Grants. */
 export interface Grants {
   /**
-   * Reserves an id and a status entry, then signs the Grant here. A reservation whose Grant was never signed
+   * Reserves an id and a status entry, then signs the Grant locally. A reservation whose Grant is never signed
    * authorises nothing.
-   * @throws SvcError `invalid-argument` before anything is sent; `configuration` where no `validFrom` is given and the
-   * clock here is more than five minutes off the service's: nothing is signed
+   * @throws SvcError `invalid-argument` before anything is sent. `configuration` if `validFrom` is not given and this
+   * computer's clock differs from the service's by more than five minutes; nothing is signed
    * @example
    * const capabilities = [purchase({ maxAmountMinor: 50_000, currency: 'USD' })];
    * const { grant, grantId } = await client.grants.issue({ agent: agent.did, capabilities });
@@ -77,23 +77,25 @@ export interface Grants {
   issue(request: GrantRequest, options?: CallOptions): Promise<IssuedGrant>;
   /**
    * Returns once the revocation is in force everywhere: no ALLOW is dated after `revokedAt`. Repeatable.
-   * @throws SvcError after a bounded number of attempts; the Grant may then still be in force, so call again.
+   * @throws SvcError after a bounded number of attempts. The Grant may then still be in force, so call again.
    */
   revoke(grantId: string, options?: CallOptions): Promise<{ grantId: string; revokedAt: string }>;
-  /** Every Grant of the filter, newest first, fetched page by page as it is consumed. */
+  /** Every matching Grant, newest first. Pages are fetched as the list is consumed. */
   list(filter?: GrantFilter, options?: CallOptions): AsyncGenerator<GrantSummary, void, undefined>;
-  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
+  /** One page of the list; `next_cursor` is the `cursor` of the next page, null on the last one. */
   page(filter?: GrantFilter & { cursor?: string }, options?: CallOptions): Promise<GrantList>;
   /**
-   * Every movement of the Grant's budgets, newest first, fetched page by page as it is consumed: what verifications used
-   * up, what outcomes gave back.
+   * Every entry in the log of the Grant's budgets, newest first: what verifications used up, what outcomes gave back.
+   * Pages are fetched as the list is consumed.
    */
   consumption(
     grantId: string,
     page?: { limit?: number },
     options?: CallOptions,
   ): AsyncGenerator<ConsumptionEvent, void, undefined>;
-  /** What is left of the Grant's budgets, and one page of their log. `cursor`: the `next_cursor` of the page before. */
+  /**
+   * What is left of the Grant's budgets, and one page of their log. `cursor`: the `next_cursor` of the previous page.
+   */
   consumptionPage(
     grantId: string,
     page?: { limit?: number; cursor?: number },
@@ -101,10 +103,10 @@ export interface Grants {
   ): Promise<GrantConsumption>;
 }
 
-/** What `issue` needs besides the service. */
+/** What `issue` needs besides the transport. */
 export interface GrantSigning {
   signer?: Signer;
-  /** Milliseconds since the epoch. */
+  /** The clock, in milliseconds since the epoch. */
   now?: () => number;
 }
 
@@ -130,12 +132,12 @@ export function createGrants(transport: Transport, signing: GrantSigning, patien
   };
 }
 
-/** @throws SvcError where no Grant should be signed that was allocated then, in milliseconds since the epoch. */
+/** @throws SvcError if no Grant allocated at that time, in milliseconds since the epoch, should be signed */
 export type AllocationCheck = (allocatedMs: number) => void;
 
 /**
- * As `Grants.issue`. `checkAllocated` is asked where the request does not say when the Grant begins: it then begins a
- * second before it was allocated.
+ * As `Grants.issue`. If the request does not say when the Grant begins, it begins one second before its allocation, and
+ * `checkAllocated` is called with the time of the allocation.
  */
 export async function issueGrant(
   transport: Transport,
@@ -172,17 +174,18 @@ export async function issueGrant(
   return { grant, grantId: allocation.id, issuer, agent, validFrom, validUntil, capabilities };
 }
 
-/** The clock here and the service's may differ by so much. */
+/** Greatest tolerated difference between this computer's clock and the service's. */
 const CLOCKS_APART_MS = 300_000;
 /**
- * By so much a node's clock may be behind that of another one: by the time that the database's answers are under way. A
- * Grant that begins so much earlier holds at once on every node.
+ * A node's clock may be behind another node's by the transit time of the database's answers. A Grant that begins this
+ * much earlier is valid at once on every node.
  */
 export const NODES_APART_MS = 1_000;
 
 /**
- * Where only the end is given, the second before the allocation may be the one too many: then the Grant begins up to a
- * second after it, and where the clock that reckoned the end is further ahead, it ends 90 days after that.
+ * If only the end is given, beginning one second before the allocation can make the Grant exceed 90 days. It then
+ * begins up to one second after the allocation. If the clock that computed the end was further ahead, the Grant ends 90
+ * days after that.
  */
 async function draftAllocated(asked: AskedGrant, kid: string, allocatedMs: number): Promise<GrantDraft> {
   const { validFromMs, validUntilMs } = asked;
@@ -199,14 +202,16 @@ async function draftAllocated(asked: AskedGrant, kid: string, allocatedMs: numbe
   return buildGrantDraft({ ...asked, validUntilMs: endMs }, kid, laterMs);
 }
 
-/** When the Grant was allocated, by the clock of a node: its id says so. */
+/** When the Grant was allocated, by a node's clock. The Grant's id contains that time. */
 function allocatedAt(grantId: string): number {
   const allocatedMs = ulidTimeMs(ulidOf(grantId as GrantId));
   if (allocatedMs === null) throw unexpected('the allocation.id', 'the id of a Grant');
   return allocatedMs;
 }
 
-/** A Grant that ends when it was not meant to is not signed because a clock is wrong, whichever it is. */
+/**
+ * Refuses to sign if the clocks differ too much, whichever is wrong: the Grant would end at a time that was not meant.
+ */
 const agreesWith =
   (now: () => number): AllocationCheck =>
   (allocatedMs) => {
@@ -219,7 +224,7 @@ const agreesWith =
     );
   };
 
-/** It will be signed, so its parts must belong together. */
+/** The entry will be signed, so its parts must agree. */
 function checkStatusEntry({ id, statusListCredential, statusListIndex }: CredentialStatus): void {
   const isEntry =
     /^(0|[1-9][0-9]*)$/.test(statusListIndex) &&

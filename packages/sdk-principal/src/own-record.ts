@@ -11,9 +11,9 @@ import {
 
 /** This Principal's own record, and the proof of its domain. */
 export interface OwnRecord {
-  /** With how to prove the domain: either the TXT record or the well-known document suffices. */
+  /** The record, with the ways to prove the domain: either the TXT record or the well-known document suffices. */
   get(options?: CallOptions): Promise<Principal>;
-  /** Looks for the proof now; see `verification.state` for what was found. Otherwise it is looked for every day. */
+  /** Looks for the proof now; `verification.state` says what was found. The service also looks for it every day. */
   verify(options?: CallOptions): Promise<Principal>;
 }
 
@@ -36,7 +36,7 @@ export function createOwnRecord(transport: Transport, principal?: string): OwnRe
   };
 }
 
-/** Where the service has what belongs to this Principal. */
+/** The path of what belongs to this Principal. */
 export async function ownPath(transport: Transport, call: CallOptions, principal?: string): Promise<string> {
   return pathOf(await ownDid(transport, call, principal));
 }
@@ -44,7 +44,10 @@ export async function ownPath(transport: Transport, call: CallOptions, principal
 /** Path of one Principal. */
 export const pathOf = (did: string): string => `/principals/${didInPath(did)}`;
 
-/** The service says whose key this is, so that no DID has to be configured, but for the key of an org, which has several. */
+/**
+ * The service says whose key this is, so no DID has to be configured. An org's key needs one, because an org has
+ * several members.
+ */
 export async function ownDid(transport: Transport, call: CallOptions, principal?: string): Promise<string> {
   if (principal !== undefined) return principal;
   const { role, subject } = await getMe(transport, call);

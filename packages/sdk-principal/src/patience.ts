@@ -1,12 +1,12 @@
 /**
- * How long to go on with a call that takes authority away. Its 503 says "recorded, but perhaps not yet visible": until
- * a 200 comes the authority may still be in force, so it is asked for longer than anything else.
+ * How long to retry a call that takes authority away. Its 503 means "recorded, but perhaps not yet visible". Until a
+ * 200 comes, the authority may still be in force, so these calls are retried for longer than others.
  */
 export interface Patience {
   readonly timeoutMs: number;
 }
 
-/** An Agent may be named by very many Grants, and one call revokes them all. */
+/** Many Grants may name an Agent, and one call revokes them all. */
 const MIN_DISABLE_MS = 45_000;
 
 export const revocationPatience = (timeoutMs: number): Patience => ({

@@ -1,13 +1,16 @@
-/** Keys of a Principal: made here, registered as Multikey (interface §PrincipalCreateRequest), used through a signer. */
+/**
+ * Keys of a Principal: generated locally, registered as Multikey (interface §PrincipalCreateRequest), used through a
+ * signer.
+ */
 import { encodeMultikey, type Signer } from '@svc/codec';
 import { checkValue, isText, rule } from '@svc/sdk-core';
 import { type Ed25519PrivateJwk, generateEd25519Jwk, parseEd25519Jwk } from './ed25519.ts';
 
-/** A new key that Grants are signed with. */
+/** A new key that signs Grants. */
 export interface PrincipalKey {
-  /** Keep it secret. */
+  /** The private key. Keep it secret. */
   privateJwk: Ed25519PrivateJwk;
-  /** What goes into `keys` when the Principal is registered. */
+  /** An entry of `keys` for the registration of the Principal. */
   registration: { id?: string; publicKeyMultibase: string };
   /** The public key as a Multikey, `z6Mk…`. */
   publicKeyMultibase: string;
@@ -19,7 +22,8 @@ const aKid = rule(
 );
 
 /**
- * A new Ed25519 key. `id` is the fragment under which it will be published; by default the service names it.
+ * Makes a new Ed25519 key. `id` is the fragment under which the key will be published; unless given, the service
+ * chooses it.
  * @example
  * const { privateJwk, registration } = await generatePrincipalKey(); // registration: an entry of `keys` of POST /principals
  */
@@ -31,8 +35,8 @@ export async function generatePrincipalKey(options: { id?: string } = {}): Promi
 }
 
 /**
- * A signer for the key published as `kid` (`did:web:…#key-1`). For a key in a KMS write the two members yourself:
- * `{ kid, sign: (bytes) => kms.sign(bytes) }`, where `sign` gives the 64-byte Ed25519 signature over these bytes.
+ * A signer for the key published as `kid` (`did:web:…#key-1`). For a key in a KMS provide the two members yourself: `{
+ * kid, sign: (bytes) => kms.sign(bytes) }`, where `sign` returns the 64-byte Ed25519 signature over these bytes.
  * @throws SvcError `invalid-argument`
  * @example
  * const { privateJwk, registration } = await generatePrincipalKey();

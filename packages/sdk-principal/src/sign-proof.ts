@@ -1,6 +1,6 @@
 /**
- * Signing a Proof (protocol §3): one Grant, one relying party, one HTTP request, one Action, once. A Proof that the
- * service would refuse for its form or for not matching its own request is refused here.
+ * Signs a Proof (protocol §3): one Grant, one relying party, one HTTP request, one Action, one use. A Proof with a
+ * wrong form, or one that does not match its own request, is refused here as the service would refuse it.
  */
 import { normalizeHtu, parseDidWeb, signCompactJws } from '@svc/codec';
 import { type Action, isGrantId, isJti, isMethod, PROOF_TYP, parseAction, parseProof } from '@svc/protocol';
@@ -9,7 +9,7 @@ import { SvcError } from '@svc/sdk-core/errors';
 import { randomToken } from '@svc/sdk-core/random';
 import { type Agent, anAgent } from './agent-key.ts';
 
-/** What a Proof is signed for: one HTTP request, under one Grant, to one relying party. */
+/** What a Proof covers: one HTTP request, under one Grant, to one relying party. */
 export interface ProofRequest {
   agent: Agent;
   grantId: string;
@@ -17,11 +17,11 @@ export interface ProofRequest {
   audience: string;
   /** Method of the HTTP request that will carry the Proof. */
   method: string;
-  /** Absolute, with the query, as it will be sent. */
+  /** Absolute URL, with the query, as it will be sent. */
   url: string;
-  /** What the request does, in the relying party's words; amounts in minor units. */
+  /** What the request does, in the relying party's terms; amounts in minor units. */
   action: Action;
-  /** Milliseconds since the epoch; the clock unless given. */
+  /** Milliseconds since the epoch; this computer's clock unless given. */
   now?: () => number;
   /** 22–64 base64url characters, never used before; random unless given. */
   jti?: string;
@@ -44,11 +44,11 @@ const REQUEST: Rules<ProofRequest> = {
 };
 
 /**
- * A Proof (protocol §3) as a compact JWS, for the header `Svc-Proof` of this one request; good once, while the relying
- * party's Proof window lasts (60 s by default).
+ * Signs a Proof (protocol §3) as a compact JWS, for the header `Svc-Proof` of this one request. It is valid for one
+ * use, within the relying party's Proof window (60 s by default).
  * @example
  * const proof = await signProof({ agent, grantId, audience: 'did:web:shop.example', method: 'POST', url, action });
- * @throws SvcError `invalid-argument`; rejects with what the signer rejects with.
+ * @throws SvcError `invalid-argument`; rejects with the signer's errors.
  */
 export async function signProof(request: ProofRequest): Promise<string> {
   const read = readArgument('signProof', request, REQUEST);
@@ -80,7 +80,7 @@ export async function signProof(request: ProofRequest): Promise<string> {
   return proof;
 }
 
-/** An `api:call` is the request itself, so the two must agree (protocol §7, P14). */
+/** The Action of an `api:call` is the request itself, so the two must agree (protocol §7, P14). */
 function checkApiCall(action: Action, method: string, htu: string): void {
   if (action.type !== 'api:call') return;
   if (action.method !== method)

@@ -1,4 +1,4 @@
-/** The life of a Principal's signing keys (interface §Key states, §Principal lifecycle). */
+/** The states of a Principal's signing keys (interface §Key states, §Principal lifecycle). */
 import {
   type CallOptions,
   checkValue,
@@ -12,17 +12,17 @@ import {
 } from '@svc/sdk-core';
 import type { Patience } from './patience.ts';
 
-/** Ends keys of the Principal: those that were replaced, and those that somebody else has. */
+/** Ends keys of the Principal: replaced keys, and keys that somebody else has obtained. */
 export interface SigningKeys {
   /**
-   * Grants allocated before stay valid until they expire; no Grant allocated later is. Repeatable. A compromised key
-   * stays compromised, and `state` says so.
+   * Grants allocated before stay valid until they expire; Grants allocated later are invalid. Repeatable. A compromised
+   * key stays compromised, as `state` shows.
    * @param kid DID URL of the key, `did:web:…#key-1`
    */
   retire(kid: string, options?: CallOptions): Promise<{ kid: string; state: 'retired' | 'compromised' }>;
   /**
-   * Takes back everything the key has ever signed, for good; returns once that is in force everywhere. Repeatable.
-   * @throws SvcError after a bounded number of attempts; its Grants may then still be in force, so call again.
+   * Revokes everything the key ever signed, for good; returns once that is in force everywhere. Repeatable.
+   * @throws SvcError after a bounded number of attempts. Grants of the key may then still be in force, so call again.
    */
   compromise(kid: string, options?: CallOptions): Promise<{ kid: string; state: 'compromised' }>;
 }
@@ -30,7 +30,7 @@ export interface SigningKeys {
 export function createSigningKeys(transport: Transport, patience: Patience): SigningKeys {
   const post = async (kid: string, what: string, call: CallOptions) => {
     checkValue('kid', kid, aKid);
-    // One path segment: `#` goes as `%23`, a `%3A` inside the DID as `%253A`.
+    // The key id as one path segment: `#` becomes `%23`, and a `%3A` inside the DID becomes `%253A`.
     const path = `/keys/${encodeURIComponent(kid)}/${what}`;
     return transport.send({ method: 'POST', path, hasEffect: true, ...call });
   };

@@ -1,6 +1,6 @@
 /**
- * HTTP Message Signatures by the key of an Agent (RFC 9421; draft-ietf-webbotauth-httpsig-protocol): for sites that
- * know Agents by these, and beside a Proof, which is not replaced by it.
+ * HTTP Message Signatures with an Agent's key (RFC 9421; draft-ietf-webbotauth-httpsig-protocol), for sites that
+ * identify Agents by these. They are used together with a Proof and do not replace it.
  */
 import { encodeUtf8, parseDidKey } from '@svc/codec';
 import {
@@ -22,8 +22,8 @@ import { type Agent, anAgent } from './agent-key.ts';
 /** Signs requests with the key of the Agent that makes them. */
 export interface RequestSigner {
   /**
-   * Adds `Signature`, `Signature-Input` and, where it is known, `Signature-Agent` to the request, whose other headers
-   * are complete.
+   * Adds `Signature`, `Signature-Input` and, if configured, `Signature-Agent` to the request. Its other headers must be
+   * complete.
    */
   sign(request: Request, agent: Agent, nowMs: number): Promise<void>;
 }
@@ -31,17 +31,17 @@ export interface RequestSigner {
 /** How requests are signed. */
 export interface RequestSignerOptions {
   /**
-   * The https origin at which `createKeyDirectory` answers, for whoever does not know the key yet; the draft demands
-   * one. Absent: whoever verifies must know the key, as a relying party that has the Proof does.
+   * The https origin that serves `createKeyDirectory`, for verifiers that do not have the key yet. The draft demands
+   * it. If absent, the verifier must have the key already, as a relying party with the Proof does.
    */
   signatureAgent?: string;
-  /** How long a signature holds, 1–86,400; 60 unless given. */
+  /** How long a signature is valid, 1–86,400 seconds; 60 unless given. */
   lifetimeSeconds?: number;
 }
 
 const LABEL = 'svc';
 const COMPONENTS = ['@authority', '@method', '@path', '@query'];
-/** Where they are: they bind the signature to what was granted and proven. */
+/** Covered if present: they bind the signature to the Grant and the Proof. */
 const COVERED_FIELDS = ['svc-grant', 'svc-proof', 'content-digest'];
 const DAY_SECONDS = 86_400;
 
@@ -58,8 +58,8 @@ const SIGNER: Rules<RequestSignerOptions> = {
 };
 
 /**
- * For the option `signature` of `createAgentFetch`. Covered are the address, method, path, query, Grant, Proof and,
- * where there is one, `Content-Digest`; `keyid` is the RFC 7638 thumbprint of the Agent's key.
+ * A signer for the option `signature` of `createAgentFetch`. The signature covers the address, method, path, query,
+ * Grant, Proof and, if present, `Content-Digest`. `keyid` is the RFC 7638 thumbprint of the Agent's key.
  * @throws SvcError `invalid-argument`
  * @example
  * const signature = createRequestSigner({ signatureAgent: 'https://agent.example' });
@@ -114,19 +114,19 @@ const signerOf = (agent: Agent) => ({
   sign: (data: Uint8Array) => agent.sign(data),
 });
 
-/** Whose keys are published, and where. */
+/** Whose keys to publish, and where. */
 export interface KeyDirectoryOptions {
-  /** 1–16, those that sign now and those that soon will. */
+  /** 1–16 Agents: those that sign now and those that soon will. */
   agents: readonly Agent[];
-  /** The https origin under which the directory is served: the same as `signatureAgent` of their signers. */
+  /** The https origin that serves the directory: the `signatureAgent` of these Agents' signers. */
   origin: string;
-  /** How long its signatures hold, 1–86,400; a day unless given. */
+  /** How long the directory's signatures are valid, 1–86,400 seconds; a day unless given. */
   lifetimeSeconds?: number;
-  /** Milliseconds since the epoch. */
+  /** The clock, in milliseconds since the epoch. */
   now?: () => number;
 }
 
-/** Where a directory is served, below its origin. */
+/** The path of a directory, below its origin. */
 export const KEY_DIRECTORY_PATH = '/.well-known/http-message-signatures-directory';
 const DIRECTORY_TYPE = 'application/http-message-signatures-directory+json';
 const DIRECTORY_TAG = 'http-message-signatures-directory';
@@ -142,8 +142,8 @@ const DIRECTORY: Rules<KeyDirectoryOptions> = {
 };
 
 /**
- * The handler of `KEY_DIRECTORY_PATH`: the keys as a JWK Set, signed by each of them for this origin, so that nobody
- * else can serve it as theirs.
+ * Makes the handler for `KEY_DIRECTORY_PATH`. It serves the keys as a JWK Set that each key has signed for this origin,
+ * so nobody else can serve the set as their own.
  * @throws SvcError `invalid-argument`
  * @example
  * const directory = createKeyDirectory({ agents: [agent], origin: 'https://agent.example' });

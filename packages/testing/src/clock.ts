@@ -1,14 +1,14 @@
-/** The time of a test: it stands still until it is set. */
+/** The clock of a test: it stands still until it is set. */
 export interface TestClock {
-  /** Milliseconds since the epoch; what `now` options of the SDKs take. */
+  /** Milliseconds since the epoch; pass it as `now` to the SDKs. */
   now(): number;
-  /** To a time of RFC 3339, or a `Date`; backwards too. Throws RangeError for what is no time. */
+  /** Sets the clock to an RFC 3339 time or a `Date`, also backwards. Throws RangeError for an invalid time. */
   set(time: Date | string): void;
-  /** By so many milliseconds. */
+  /** Advances the clock by this number of milliseconds. */
   advance(ms: number): void;
 }
 
-/** @throws RangeError for what is no time */
+/** @throws RangeError for an invalid time */
 export function createClock(start: Date | string): TestClock {
   const read = (time: Date | string): number => {
     const ms = new Date(time).getTime();

@@ -1,4 +1,4 @@
-/** What the service in memory knows: Principals with their documents, Grants, spent Proofs. */
+/** The data of the service in memory: Principals with their documents, Grants, spent Proofs. */
 import {
   type EvaluateInput,
   encodeUtf8,
@@ -26,9 +26,9 @@ export interface Registry {
   /** The text of a Principal's DID document, by its DID. */
   readonly documents: Map<string, string>;
   readonly grants: Map<string, AllocatedGrant>;
-  /** Hash of the Grant that was allowed first under each id: no other is allowed under it (protocol §10). */
+  /** Hash of the Grant that was first allowed under each id; no other Grant is allowed under that id (protocol §10). */
   readonly allowed: Map<string, Sha256>;
-  /** When each was revoked. */
+  /** The time of each revocation, by Grant id. */
   readonly revoked: Map<string, string>;
   readonly spent: Set<string>;
   /** Answers of `POST /verify`, by relying party and `Idempotency-Key`. */
@@ -36,7 +36,7 @@ export interface Registry {
 }
 
 export interface StoredAnswer {
-  /** The request's, as received. */
+  /** The body of the request, as received. */
   readonly body: string;
   /** The Receipt as JSON text. */
   readonly receipt: Promise<string>;
@@ -52,13 +52,15 @@ export const createRegistry = (): Registry => ({
   answers: new Map(),
 });
 
-/** What a Proof is spent by, whatever its spelling: the Grant id and `jti` (protocol §7, Spending). */
+/**
+ * The key under which a Proof is spent, independent of its spelling: the Grant id and `jti` (protocol §7, Spending).
+ */
 function spendKeyOf(proof: string): string {
   const parsed = parseProof(proof);
   return parsed.ok ? `${parsed.value.grantId} ${parsed.value.jti}` : proof;
 }
 
-/** An ALLOW spends the Proof, and binds the Grant to its id if it is the first. */
+/** Records that an ALLOW spends the Proof, and that the first ALLOW binds the Grant to its id. */
 export function noteAllowed({ spent, allowed }: Registry, grant: string, proof: string): void {
   spent.add(spendKeyOf(proof));
   const parsed = parseGrant(grant);
@@ -66,7 +68,7 @@ export function noteAllowed({ spent, allowed }: Registry, grant: string, proof: 
     allowed.set(parsed.value.id, sha256Of(portableCrypto, grant));
 }
 
-/** What the engine is told about a Grant and a Proof at an instant. */
+/** The facts about a Grant and a Proof at an instant, as the engine needs them. */
 export function findFacts(
   registry: Registry,
   grant: string,

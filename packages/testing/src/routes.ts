@@ -1,4 +1,6 @@
-/** The routes that issuing, revoking and verifying need, as a `fetch`. Any other is answered 501, and says so. */
+/**
+ * The routes for issuing, revoking and verifying, as a `fetch`. Any other route is answered 501 with an explanation.
+ */
 import {
   type EvaluateInput,
   encodeUlid,
@@ -11,7 +13,7 @@ import {
 import { signReceipt } from '@svc/receipts';
 import { findFacts, noteAllowed, type Registry } from './registry.ts';
 
-/** Whose API key it is. */
+/** The owner of an API key. */
 export interface KeyHolder {
   readonly did: string;
   readonly role: 'principal' | 'rp';
@@ -65,7 +67,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'POST /revoke principal': (parts, holder, { body }) => revoke(parts, holder, body),
 };
 
-/** Null: it is no JSON object. */
+/** Null if it is not a JSON object. */
 function readBody(text: string): Body | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -115,10 +117,10 @@ function revoke({ registry, now }: ServiceParts, { did }: KeyHolder, { grant_id 
   return Response.json({ grant_id, revoked: true, revoked_at: revokedAt });
 }
 
-/** How long an answer is repeated under its `Idempotency-Key` (protocol §7). */
+/** How long an answer is repeated for its `Idempotency-Key` (protocol §7). */
 const REPEATED_FOR_MS = 600_000;
 
-/** The first answer under this key, again for as long as it is kept; 409 for another body. */
+/** Repeats the first answer under this key while it is kept; answers 409 for another body. */
 async function verifyOnce(
   parts: ServiceParts,
   holder: KeyHolder,

@@ -1,4 +1,4 @@
-/** The service in memory, and those who use it: the clients are the real SDKs, over its `fetch`. */
+/** The service in memory and its users. The clients are the real SDKs, over the service's `fetch`. */
 import {
   createPrincipalClient,
   generatePrincipalKey,
@@ -14,7 +14,7 @@ import { createServiceFetch, type KeyHolder } from './routes.ts';
 /** A Principal of the service in memory, with a client of its own. */
 export interface TestPrincipal {
   readonly did: string;
-  /** Issues and revokes; what else the interface has is answered 501. */
+  /** Issues and revokes Grants; other routes of the interface are answered 501. */
   readonly client: PrincipalClient;
 }
 
@@ -25,14 +25,14 @@ export interface TestRelyingParty {
   readonly verifier: Verifier;
 }
 
-/** A service in memory. What is made with it knows each other and nobody else. */
+/** A service in memory. Its Principals, Agents and relying parties exist in this service only. */
 export interface TestService {
   readonly did: string;
-  /** The time of everything here. Agents sign by it with `now: service.clock.now`. */
+  /** The clock of this service and its clients. Let Agents sign by it with `now: service.clock.now`. */
   readonly clock: TestClock;
-  /** Whom a Grant is given by; its domain counts as verified. */
+  /** A Principal that issues Grants; its domain counts as verified. */
   createPrincipal(): Promise<TestPrincipal>;
-  /** A new Agent; nobody has to register it. */
+  /** A new Agent; it need not be registered. */
   createAgent(): Promise<Agent>;
   /** A relying party, under the profile `svc-base-v1`, with Proofs of at most 60 s. */
   createRelyingParty(): TestRelyingParty;
@@ -42,7 +42,7 @@ const BASE_URL = 'https://svc.example';
 const SERVICE = 'did:web:svc.example';
 
 /**
- * A service of its own for each test: nothing is shared and nothing stays.
+ * Makes a service for each test: services share nothing and store nothing.
  * @example
  * const service = await createTestService({ now: '2026-11-20T08:00:00Z' });
  * const { verifier, did } = service.createRelyingParty();
