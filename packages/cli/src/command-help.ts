@@ -1,10 +1,10 @@
-/** Help, man page and completion of a program, from its table of commands. */
+/** Help, man page and completion of a program, generated from its command table. */
 import type { CommandText, Option, Options, Program } from './command-table.ts';
 
 const WIDTH = 108;
 const OPTION_COLUMN = 29;
 
-/** Words in lines of at most `WIDTH`, each after `indent` spaces. */
+/** Wraps words into lines of at most `WIDTH`, each indented by `indent` spaces. */
 const wrap = (text: string, indent: number): string => {
   const lines = [''];
   for (const word of text.split(/\s+/)) {
@@ -45,7 +45,7 @@ const describeUsage = (program: string, command: CommandText): string =>
     .map((one) => `  ${wrap(`${program} ${one}`, 6)}`)
     .join('\n');
 
-/** `--help` without a command: what there is. */
+/** `--help` without a command: the list of commands. */
 export const programHelp = ({ name, gist, commands, foot }: Program<CommandText>): string =>
   [
     `${gist}.`,
@@ -54,7 +54,7 @@ export const programHelp = ({ name, gist, commands, foot }: Program<CommandText>
     wrap(foot, 0),
   ].join('\n\n');
 
-/** `--help` of a command, or of several that begin with the same word. */
+/** `--help` for a command, or for several commands with the same first word. */
 export const commandHelp = ({ name, foot }: Program<CommandText>, commands: readonly CommandText[]): string =>
   [
     ...commands.flatMap((command) => [
@@ -68,7 +68,7 @@ export const commandHelp = ({ name, foot }: Program<CommandText>, commands: read
     .filter((part) => part !== '')
     .join('\n\n');
 
-/** For a mistake: each command in a line. */
+/** The hint after a mistake: one line per command. */
 export const summaryOf = (program: string, commands: readonly CommandText[]): string => {
   const calls = commands.map(({ name, operand }) => `${name}${operand === undefined ? '' : ` ${operand}`}`);
   const width = Math.max(...calls.map((call) => call.length));
@@ -85,7 +85,7 @@ const roff = (text: string): string =>
     .replaceAll('…', '...')
     .replace(/^([.'])/gm, '\\&$1');
 
-/** `man PROGRAM`, as roff. */
+/** The text of `man PROGRAM`, as roff. */
 export const manPage = (
   { name: program, gist, commands, foot }: Program<CommandText>,
   version: string,

@@ -1,15 +1,15 @@
-/** Reads command lines by a program's table of commands, with `parseArgs` of Node, and says in our own words what is refused. */
+/** Parses command lines by a program's command table, with Node's `parseArgs`, but with our own error messages. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { commandHelp, programHelp, summaryOf } from './command-help.ts';
 import type { CommandText, Option, Options, Program, Values } from './command-table.ts';
 
 export { type CommandText, type Options, type Program, pick, type Values } from './command-table.ts';
 
-/** Something that the person at the command line has to put right. The answer is "could not decide". */
+/** A mistake that the user at the command line must correct. The program's answer is "could not decide". */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 
-  /** `hint`: what there is instead, in lines of our own. */
+  /** `hint`: the available alternatives, in prepared lines. */
   constructor(
     message: string,
     readonly hint: string | null = null,
@@ -19,27 +19,29 @@ export class UsageError extends Error {
 }
 
 export type Line<Command extends CommandText> =
-  /** Help, which was asked for. */
+  /** The user asked for help. */
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   | {
       readonly kind: 'command';
       readonly command: Command;
-      /** Values of all options of the program, as `Values` has them; those that the command lacks are absent. */
+      /**
+       * Values of all options of the program, as `Values` describes them; options that the command lacks are absent.
+       */
       readonly values: Readonly<Record<string, unknown>>;
-      /** What stands behind the command's words. */
+      /** The arguments after the command's words. */
       readonly operands: readonly string[];
     };
 
-/** Those that every program has. */
+/** The options that every program has. */
 export const COMMON = {
   help: { text: 'this text; with a command, what is about that one', short: 'h' },
   version: { text: 'the version', short: 'v' },
 } as const satisfies Options;
 
 /**
- * Reads a command line by its table. Operands are the command's own matter.
- * @throws UsageError with what is wrong and what is right
+ * Parses a command line by the table. The command itself checks its operands.
+ * @throws UsageError, which says what is wrong and what is right
  */
 export const readLine = <Command extends CommandText>(
   program: Program<Command>,
@@ -71,7 +73,7 @@ const unknown = (words: readonly string[]): string =>
 
 const wordsOf = ({ name }: CommandText): readonly string[] => name.split(' ');
 
-/** The one whose words begin the line; of several, the one with the most. */
+/** The command whose words begin the line; if several match, the one with the most words. */
 const findCommand = <Command extends CommandText>(
   commands: readonly Command[],
   words: readonly string[],
@@ -80,7 +82,7 @@ const findCommand = <Command extends CommandText>(
     .filter((one) => one.name === words.slice(0, wordsOf(one).length).join(' '))
     .sort((left, right) => wordsOf(right).length - wordsOf(left).length)[0];
 
-/** Help on the commands that begin with the words, or on the one that the words begin with. */
+/** Help for the commands that begin with the words, or else for the command that the words begin with. */
 const helpOn = <Command extends CommandText>(
   program: Program<Command>,
   words: readonly string[],
@@ -93,8 +95,8 @@ const helpOn = <Command extends CommandText>(
 };
 
 /**
- * The options alone, of a program without commands.
- * @throws UsageError with what is wrong and what is right
+ * Parses the options of a program without commands.
+ * @throws UsageError, which says what is wrong and what is right
  */
 export const parseOptions = <const Declared extends Options>(
   args: readonly string[],

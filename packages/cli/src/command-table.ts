@@ -1,12 +1,12 @@
 /**
- * A program's command line, declared once: command-line.ts parses by it, command-help.ts writes help and man page from it, and
- * completion.ts what a shell completes.
+ * A program's command line, declared once. command-line.ts parses by this table, command-help.ts generates help and man
+ * page from it, and completion.ts the shell completion.
  */
 
 export interface Option {
-  /** What follows it, as help names it: `FILE`. Absent: nothing does. */
+  /** Name of the option's value in the help, such as `FILE`. Absent if the option takes no value. */
   readonly value?: string;
-  /** What it does, without the point at its end. */
+  /** What the option does, without a final full stop. */
   readonly text: string;
   /** May be repeated. */
   readonly many?: true;
@@ -17,40 +17,40 @@ export interface Option {
 export type Options = Readonly<Record<string, Option>>;
 
 export interface CommandText {
-  /** Its words: `verify`, `keys rotate`. */
+  /** The command's words: `verify`, `keys rotate`. */
   readonly name: string;
-  /** What stands behind the name, one line for each way to call it; made of `operand` and `options` unless given. */
+  /** What follows the name, one line for each form of the call. Unless given, made from `operand` and `options`. */
   readonly usage?: readonly string[];
-  /** The one argument behind the name: `KID`. */
+  /** The one argument after the name: `KID`. */
   readonly operand?: string;
-  /** What the operand may be, where that is one of a few words. */
+  /** The possible operands, if they are a few fixed words. */
   readonly choices?: readonly string[];
-  /** One sentence, without the point at its end. */
+  /** One sentence, without a final full stop. */
   readonly gist: string;
   readonly options: Options;
-  /** Paragraphs of what else there is to know. */
+  /** Paragraphs with further information. */
   readonly notes?: readonly string[];
 }
 
 export interface Program<Command extends CommandText> {
   readonly name: string;
-  /** One sentence, without the point at its end. */
+  /** One sentence, without a final full stop. */
   readonly gist: string;
   readonly commands: readonly Command[];
-  /** The command that is meant where none is named; without it one must be. */
+  /** The command to run if the user names none. If absent, the user must name one. */
   readonly standard?: Command;
-  /** The last paragraph of every help: exit codes. */
+  /** The last paragraph of every help text: exit codes. */
   readonly foot: string;
 }
 
-/** The values of options that were declared `as const`; a flag that was not given is false. */
+/** The values of options that were declared `as const`; an absent flag is false. */
 export type Values<Declared extends Options> = {
   readonly [Name in keyof Declared]: Declared[Name] extends { readonly value: string }
     ? (Declared[Name] extends { readonly many: true } ? readonly string[] : string) | undefined
     : boolean;
 };
 
-/** The options of those names, of a table that several commands share. */
+/** Selects the named options from a table that several commands share. */
 export const pick = <const Declared extends Options, Name extends keyof Declared & string>(
   declared: Declared,
   names: readonly Name[],

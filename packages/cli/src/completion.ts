@@ -1,4 +1,4 @@
-/** `PROGRAM completion SHELL`: what makes a shell complete its commands, from the table of them. */
+/** `PROGRAM completion SHELL`: prints a script with which the shell completes the program's commands. */
 import { type CommandText, type Program, UsageError } from './command-line.ts';
 import { bashCompletion } from './completion/bash.ts';
 import { fishCompletion } from './completion/fish.ts';
@@ -19,7 +19,7 @@ export const completionCommand = (program: string): CommandText => ({
   ],
 });
 
-/** Throws UsageError for a shell that is not one of them. */
+/** Throws UsageError for an unsupported shell. */
 export const completionFor = (program: Program<CommandText>, shell = ''): string => {
   if (Object.hasOwn(SHELLS, shell)) return SHELLS[shell as keyof typeof SHELLS](program);
   const shells = Object.keys(SHELLS).join(', ');

@@ -1,19 +1,22 @@
-/** How the executables end whose exit code is a verdict. */
+/** How executables end if their exit code is a verdict. */
 
-/** The exit code of what has told nothing. */
+/** The exit code of a run that reached no verdict. */
 export const COULD_NOT_DECIDE = 2;
 
 interface Ending {
-  /** What `work` does is done to its end although nobody reads: half of it would be worse. Else that ends it at once. */
+  /**
+   * Whether `work` must finish even if nobody reads its output, because half of it would be worse. Otherwise a failed
+   * write ends the process at once.
+   */
   readonly isFinished?: boolean;
-  /** Writes the error that ended it to standard error; with its stack unless given. */
+  /** Reports the error that ended `work` on standard error; unless given, with its stack. */
   readonly tell?: (error: unknown) => void;
 }
 
 /**
- * Ends this process with the exit code of `work`: with 2 where it rejects, where standard output or error takes nothing
- * more (nobody reads, the disk is full), and, at once, where anything outside of `work`'s promise throws or rejects
- * unhandled. Node itself would end with 1, which is a verdict.
+ * Ends this process with the exit code of `work`. The exit code is 2 if `work` rejects, or if standard output or error
+ * cannot be written (nobody reads, the disk is full). The process ends with 2 at once if anything outside of `work`'s
+ * promise throws or rejects unhandled. Node's own exit code 1 would be a verdict.
  */
 export const exitWith = async (
   work: () => Promise<number>,
@@ -34,6 +37,6 @@ export const exitWith = async (
     tell(error);
     return COULD_NOT_DECIDE;
   });
-  // A write that failed is told of after the last step of `work`, too.
+  // A failed write counts even if it is reported after the last step of `work`.
   process.exitCode = isUnread ? COULD_NOT_DECIDE : exitCode;
 };

@@ -1,15 +1,15 @@
-/** What the programs of this package read and refuse alike. */
+/** What all programs of this package parse and refuse in the same way. */
 import packageJson from '../package.json' with { type: 'json' };
 import { type CommandText, type Line, type Program, readLine, UsageError } from './command-line.ts';
 import { completionFor } from './completion.ts';
 import { printable } from './report.ts';
 
-/** `tell`: what a program says of itself, where it was asked for that: help, its version, a completion. */
+/** `tell`: text about the program that the user asked for: help, version, a completion script. */
 export type Read<Command extends CommandText> =
   | { readonly kind: 'tell'; readonly text: string }
   | Extract<Line<Command>, { kind: 'command' }>;
 
-/** Throws UsageError with what is wrong and what is right. */
+/** Throws UsageError, which says what is wrong and what is right. */
 export const readCommand = <Command extends CommandText>(
   program: Program<Command>,
   args: readonly string[],
@@ -22,7 +22,7 @@ export const readCommand = <Command extends CommandText>(
   return line;
 };
 
-/** What is written to standard error where a command line is refused. */
+/** The text for standard error when a command line is refused. */
 export const describeRefusal = (program: string, error: Error): string => {
   const hint = error instanceof UsageError ? error.hint : null;
   return `${program}: ${printable(error.message)}\n${hint === null ? `Try ${program} --help.` : `\n${hint}`}`;

@@ -1,9 +1,9 @@
 /**
- * How every program writes for people. What is quoted may have been written by an attacker: control and format
- * characters are escaped, so that it can neither move the cursor nor pass for a line of ours.
+ * How all programs write for people. Quoted text may come from an attacker. Control and format characters are escaped,
+ * so that it can neither move the cursor nor look like a line of the program.
  */
 
-/** Paints text; leaves it as it is where colours are not wanted. */
+/** Colours text; returns it unchanged if colours are off. */
 export type Paint = (text: string, colour: 'green' | 'red' | 'yellow' | 'bold') => string;
 
 const CODES = { green: 32, red: 31, yellow: 33, bold: 1 } as const;
@@ -14,8 +14,8 @@ export const painter =
     colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
 
 /**
- * Escapes every control, format, surrogate and private character, line breaks included, and what is shown as nothing:
- * in a run of variation selectors whole sentences can be hidden from people and not from models.
+ * Escapes every control, format, surrogate and private character, line breaks included, and invisible characters. Whole
+ * sentences could be hidden from people, but not from models, in a run of variation selectors.
  */
 export const printable = (text: string): string =>
   text.replace(
@@ -24,8 +24,8 @@ export const printable = (text: string): string =>
   );
 
 /**
- * JSON on one line. Control, format and separator characters are escaped in it, so that it can be shown on a terminal as it is:
- * `JSON.stringify` leaves those above U+007E.
+ * JSON on one line, with control, format and separator characters escaped, so that a terminal can show it.
+ * `JSON.stringify` leaves those above U+007E unescaped.
  */
 export const printableJson = (value: object): string =>
   JSON.stringify(value).replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>

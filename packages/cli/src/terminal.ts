@@ -1,17 +1,17 @@
-/** Where a command writes, and how it hears that it is to stop. */
+/** Where a command writes, and the signal that stops it. */
 
 export interface Terminal {
   readonly colours: boolean;
-  /** An answer, or a part of it. */
+  /** Writes an answer or a part of it. */
   print(text: string): void;
   error(text: string): void;
-  /** What is being done, in place of what was shown before; null: nothing any more. */
+  /** Shows the current activity in place of the previous one; null clears it. */
   progress(what: string | null): void;
-  /** Aborted when the person wants it to end. Asked for by commands that end in order; others end at once. */
+  /** Aborts when the user stops the program. Used by commands that shut down in order; others end at once. */
   stop(): AbortSignal;
 }
 
-/** Shows nothing and is never stopped. */
+/** Shows nothing, and never stops a command. */
 export const silentTerminal: Terminal = {
   colours: false,
   print: () => {},
@@ -22,7 +22,10 @@ export const silentTerminal: Terminal = {
 
 const CLEAR_LINE = '\r\u001b[K';
 
-/** This process. `logsProgress`: where standard error is no terminal, each state is a line; otherwise progress is for people alone. */
+/**
+ * The terminal of this process. With `logsProgress`, each state is written as a line if standard error is not a
+ * terminal; otherwise progress is shown on a terminal only.
+ */
 export const processTerminal = ({ logsProgress = false } = {}): Terminal => {
   const { stdout, stderr } = process;
   return {

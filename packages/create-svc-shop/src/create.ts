@@ -1,4 +1,4 @@
-/** Writes the project: the files of `template/`, under the names that they have in a project of one's own. */
+/** Writes the project: the files of `template/`, with the names that they have in the new project. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const PACKAGE = new URL('../', import.meta.url);
 const TEMPLATE = fileURLToPath(new URL('template/', PACKAGE));
 
-/** npm leaves files of these names out of what it publishes, or takes them for its own. */
+/** npm does not publish files with these names, or treats them as its own. */
 const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
 interface Manifest {
@@ -17,8 +17,8 @@ interface Manifest {
 }
 
 /**
- * Into `folder`, which must be empty or not there. `packages`: the folder of packed packages that are used instead of those of
- * a registry. Throws Error, with what is wrong and what would be right, before anything is written.
+ * Writes into `folder`, which must be empty or absent. `packages`: a folder of packed packages to use instead of a
+ * registry. Before anything is written, throws an Error that says what is wrong and what would be right.
  */
 export function createShop(folder: string, packages: string | null = null): void {
   if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0))
@@ -33,7 +33,7 @@ export function createShop(folder: string, packages: string | null = null): void
 
 const readManifest = (file: string): Manifest => JSON.parse(readFileSync(file, 'utf8')) as Manifest;
 
-/** Our own packages are all of one version. */
+/** All packages of this project have the same version. */
 function fillIn(manifest: Manifest, name: string, versionOf: (name: string) => string): Manifest {
   const fill = (dependencies: Readonly<Record<string, string>>) =>
     Object.fromEntries(
@@ -52,7 +52,7 @@ function fileOf(name: string, version: string, packages: string): string {
   return `file:${file}`;
 }
 
-/** As npm demands of names. */
+/** A valid npm package name. */
 const nameOf = (folder: string): string =>
   basename(resolve(folder))
     .toLowerCase()

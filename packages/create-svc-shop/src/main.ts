@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `create-svc-shop FOLDER [--packages FOLDER]`. Exit code 1: refused; 2: not how it is called. */
+/** `create-svc-shop FOLDER [--packages FOLDER]`. Exit code 1: refused; 2: wrong usage. */
 import { parseArgs } from 'node:util';
 import { createShop } from './create.ts';
 import { describeShop, HELP, USAGE } from './texts.ts';

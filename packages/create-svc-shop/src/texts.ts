@@ -1,4 +1,4 @@
-/** What `create-svc-shop` says. */
+/** The texts that `create-svc-shop` prints. */
 
 export const USAGE = 'Usage: npm create svc-shop FOLDER [-- --packages FOLDER]';
 
@@ -14,7 +14,7 @@ Until our packages are on a registry, npm install does not find them. Make the p
 folder of a clone of the repository into which npm run pack writes them.
 `;
 
-/** What is there now in `folder`, and what to do with it. `isPacked`: with our packages as files. */
+/** Describes the new project in `folder` and the next steps. `isPacked`: our packages are used as files. */
 export const describeShop = (folder: string, isPacked: boolean): string =>
   `${folder} has a shop (shop.ts), an Agent (agent.ts) and a test of both (shop.test.ts).
 
@@ -24,6 +24,6 @@ export const describeShop = (folder: string, isPacked: boolean): string =>
 ${isPacked ? '' : ON_NO_REGISTRY}
 README.md says how to run it against a service.`;
 
-/** For a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 const quote = (word: string): string =>
   /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,7 +1,7 @@
 /**
- * `npm run grant CENTS`: the Principal lets the Agent buy what it likes at the shop for a day, for so many cents at
- * most each time; add `maxTotalMinor` to bound them all together, where the shop is registered with the profile
- * `svc-base-v2`. Keys that are not in `.env` yet are made and put there, and so is the Grant.
+ * `npm run grant CENTS`: the Principal allows the Agent to buy anything at the shop for a day, for at most this many
+ * cents per purchase. To limit the total, add `maxTotalMinor`; the shop must then be registered with the profile
+ * `svc-base-v2`. Missing keys are generated and stored in `.env`, and so is the Grant.
  */
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
@@ -10,7 +10,7 @@ import { setInEnv } from './env.ts';
 const { SVC_URL = '', SHOP_DID = '', PRINCIPAL_DID = '', SVC_PRINCIPAL_KEY = '' } = process.env;
 const DAY_SECONDS = 86_400;
 
-/** The key in `.env`; a new one where there is none. */
+/** The key in `.env`, or a new key if there is none. */
 async function keyOf(name: string, generate: typeof generateAgentKey | typeof generatePrincipalKey) {
   const known = process.env[name];
   if (known) return JSON.parse(known);

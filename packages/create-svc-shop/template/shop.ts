@@ -3,13 +3,13 @@ import type { Action, Verifier } from '@svc/sdk-rp';
 import { getAuthority, requireAuthority } from '@svc/sdk-rp/express';
 import express, { type Express, type Request } from 'express';
 
-/** In cents. The shop says what a thing costs, never the Agent. */
+/** In cents. The shop sets the prices, never the Agent. */
 const PRICES = new Map([
   ['book', 1_250],
   ['lamp', 42_700],
 ]);
 
-/** What buying it is. The Agent signs exactly this, and the service compares the two. */
+/** The Action of buying an item. The Agent signs exactly this Action, and the service compares the two. */
 function purchaseOf(item: string): Action {
   const amount = PRICES.get(item);
   if (amount === undefined) throw new Error(`there is no ${item}`);
@@ -28,7 +28,7 @@ export function createShop(verifier: Verifier, origin: string): Express {
     res.json(action(req));
   });
   app.post('/orders/:item', requireAuthority({ verifier, origin, action }), (req, res) => {
-    // Take the order here. Keep the Receipt's id with it: it proves who allowed what.
+    // Process the order here. Store the Receipt's id with it: the Receipt proves who allowed what.
     const { agent, principal, receiptId } = getAuthority(req);
     res.status(201).json({ item: req.params.item, agent, principal, receiptId });
   });

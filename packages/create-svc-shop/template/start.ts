@@ -7,7 +7,7 @@ const { SVC_URL = '', SVC_DID = '', SHOP_DID = '', SHOP_ORIGIN = '', PORT = '400
 try {
   keepEnvPrivate();
 } catch (error) {
-  // Of a mounted secret, say, the mode is the deployment's.
+  // For example, the deployment sets the mode of a mounted secret.
   console.error(`others may read .env: ${(error as Error).message}`);
 }
 // The API key comes from SVC_RP_KEY.

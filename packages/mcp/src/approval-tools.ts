@@ -1,4 +1,4 @@
-/** The tools for approvals, for whoever's keys the server was started with. */
+/** The tools for approvals. The server's keys decide which of them exist. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { PrincipalApprovals } from '@svc/sdk-principal';
 import { createVerifier } from '@svc/sdk-rp';
@@ -13,7 +13,7 @@ import { createAnswering, createAsking } from './tools/approvals.ts';
 const CHANGES = { readOnlyHint: false, destructiveHint: true };
 const requestId = z.string().max(64).describe('The task.id of a request, arq_…');
 
-/** A relying party's. */
+/** The tools of a relying party. */
 export const addAsking = (
   server: McpServer,
   { relyingParty, trust, writes }: Settings,
@@ -61,7 +61,7 @@ export const addAsking = (
   );
 };
 
-/** A Principal's. */
+/** The tools of a Principal. */
 export const addAnswering = (
   server: McpServer,
   approvals: PrincipalApprovals,

@@ -1,31 +1,31 @@
 /**
- * Nothing is issued or revoked that nobody confirmed: the client asks its user what exactly shall be done. Where it
- * cannot, and the server was started so, a second call with a token does.
+ * Every issue and revocation needs a confirmation: the client shows its user exactly what will be done. If the client
+ * cannot ask its user, and the server was started with that option, a second call with a token confirms.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { type JsonValue, jcs } from '@svc/codec';
 import type { Teller, ToolResult } from './tool-result.ts';
 
-/** For a person to read and decide. */
+/** The time that a person has to read and decide. */
 const ASK_DEADLINE_MS = 120_000;
 const TOKEN_LIFETIME_MS = 300_000;
 const MAX_TOKENS = 16;
-/** Nobody reads more before a click, and what is not read is not confirmed. */
+/** People read no more than this before they click, and unread text is not confirmed. */
 export const MAX_QUESTION_CHARS = 4_000;
 
 export interface Intent {
   readonly tool: string;
-  /** Everything that would be done, in words; shown to the user whole. */
+  /** Everything that would be done, in words. The user sees the whole text. */
   readonly question: string;
-  /** What decides what is done. */
+  /** The input that determines what is done. */
   readonly input: JsonValue;
 }
 
 export type Confirmation =
   | { readonly kind: 'confirmed' }
   | { readonly kind: 'refused'; readonly says: string }
-  /** To be given back in a second call with the same input. */
+  /** The token for a second call with the same input. */
   | { readonly kind: 'asked'; readonly token: string };
 
 export interface Confirmer {
@@ -41,7 +41,7 @@ const YES_OR_NO = {
 interface Options {
   readonly server: McpServer['server'];
   readonly byToken: boolean;
-  /** Milliseconds since the epoch. */
+  /** The clock, in milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
@@ -56,7 +56,7 @@ export const createConfirmer = ({ server, byToken, now = Date.now }: Options): C
 
   let isAsking = false;
   const ask = async ({ question }: Intent): Promise<Confirmation> => {
-    // One question at a time: people confirm a series of them unread.
+    // One question at a time, because people confirm a series of questions unread.
     if (isAsking)
       return refused(
         'The user is being asked something else. Nothing was done: call again once that is answered.',
@@ -104,7 +104,7 @@ export const createConfirmer = ({ server, byToken, now = Date.now }: Options): C
         return refused(
           `What would be done takes ${intent.question.length} characters to say, and only ${MAX_QUESTION_CHARS} can be confirmed. Nothing was done: ask for less.`,
         );
-      // A client that can ask its user is never spared it.
+      // If the client can ask its user, it always must.
       if (server.getClientCapabilities()?.elicitation?.form !== undefined) return ask(intent);
       if (!byToken)
         return refused(
@@ -115,20 +115,20 @@ export const createConfirmer = ({ server, byToken, now = Date.now }: Options): C
   };
 };
 
-/** Does what was confirmed; else the model is told why nothing was done, or what to ask the user. */
+/** Performs what was confirmed. Otherwise tells the model why nothing was done, or what to ask the user. */
 export type WhenConfirmed = (
   intent: Intent,
   token: string | undefined,
   act: () => Promise<ToolResult>,
 ) => Promise<ToolResult>;
 
-/** How a tool answers, and asks before it changes something. */
+/** How a tool answers, and how it asks before it changes something. */
 export interface Telling {
   readonly teller: Teller;
   readonly whenConfirmed: WhenConfirmed;
 }
 
-/** The same for what is changed on behalf of a Principal. */
+/** The same for changes on behalf of a Principal. */
 export interface Confirming extends Telling {
   readonly principal: () => Promise<string>;
 }
@@ -146,7 +146,7 @@ export const createWhenConfirmed =
         return teller.tell(
           'NOT DONE YET. Show the user the question below, word for word. Only where the user says yes, call again with the same arguments and this confirm_token; it holds for five minutes and once.',
           undefined,
-          // Made of our own words and of what was quoted, and bounded: as a part of the data it would be cut.
+          // Our own words and bounded quotations. As a part of the data this would be truncated.
           { question: intent.question, confirm_token: confirmation.token },
         );
     }

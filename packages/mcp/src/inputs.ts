@@ -1,4 +1,4 @@
-/** What several tools take, and what they are. */
+/** Inputs that several tools take, with their descriptions. */
 import { z } from 'zod';
 import { MAX_PER_PAGE } from './tools/grants.ts';
 

@@ -1,4 +1,4 @@
-/** What the server is started with: the command line and the environment. Secrets come from files or the environment alone. */
+/** The server's settings: the command line and the environment. Secrets come only from files or the environment. */
 import { readFileSync, statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { isProtected } from '@svc/cli/protected-address';
@@ -21,12 +21,12 @@ In the environment:
   SVC_PRINCIPAL_KID       under which that key is published, did:web:…#key-1
   SVC_RP_KEY              the API key dk_rp_… of a relying party, which asks for approvals; or SVC_RP_KEY_FILE`;
 
-/** It cannot be started so. The message says what is right, and holds no secret. */
+/** The settings are wrong. The message says what is right and contains no secret. */
 export class SettingsError extends Error {}
 
-/** How the service's Receipts are believed: at least one of them. */
+/** How the service's Receipts are trusted; at least one of the two is given. */
 export interface Trust {
-  /** The text of its DID document. */
+  /** The text of the service's DID document. */
   readonly document: string | undefined;
   readonly did: string | undefined;
 }
@@ -48,7 +48,7 @@ export interface Settings {
   readonly relyingParty: RelyingPartySettings | undefined;
   readonly writes: boolean;
   readonly confirmsByToken: boolean;
-  /** What must never be told. */
+  /** Values that must never be shown. */
   readonly secrets: readonly string[];
 }
 
@@ -97,7 +97,7 @@ const readTrust = ({ SVC_DID_DOCUMENT: file, SVC_DID: did }: Environment): Trust
 };
 
 const readDocument = (file: string): string => {
-  // Some editors begin a file with a byte order mark, which is no JSON.
+  // Some editors begin a file with a byte order mark, which JSON does not allow.
   const text = readText('SVC_DID_DOCUMENT', file, DID_DOCUMENT_MAX_BYTES).replace(/^\ufeff/, '');
   const read = readServiceKeys(text);
   if (read.ok) return text;
@@ -150,7 +150,7 @@ const readJwk = (file: string): Ed25519PrivateJwk => {
     const jwk = JSON.parse(text) as Ed25519PrivateJwk;
     if (typeof jwk?.d === 'string' && jwk.d !== '') return jwk;
   } catch {
-    // The parser's message would quote the file.
+    // Does not quote the parser's message, which would show the content of the file.
   }
   throw new SettingsError('SVC_PRINCIPAL_JWK_FILE must hold a private Ed25519 JWK: kty, crv, x and d');
 };
@@ -163,7 +163,10 @@ const signerOf = (jwk: Ed25519PrivateJwk, kid: string) => {
   }
 };
 
-/** Also that nobody else on this machine may read or write it; Windows has no such rights and says that everybody may. */
+/**
+ * Also checks that nobody else on this machine may read or write the file. Windows has no such modes and reports that
+ * everybody may.
+ */
 const readSecret = (name: string, file: string): string => {
   const text = readText(name, file, 4_096);
   if (process.platform !== 'win32' && (statSync(file).mode & 0o007) !== 0)

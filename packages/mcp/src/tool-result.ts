@@ -1,7 +1,7 @@
 /**
- * What the model is told. A Receipt, a list or an error holds text of others, who may have written it for the model to
- * obey: so it stands in JSON under `data`, apart from our own words, escaped and bounded. No secret leaves, wherever it
- * came in.
+ * What the model sees. A Receipt, list or error contains text of others, who may have written it as an instruction to
+ * the model. So it is put into JSON under `data`, apart from our own words, escaped and bounded. Secrets are removed
+ * wherever they came from.
  */
 import { UsageError } from '@svc/cli/command-line';
 import { printable } from '@svc/cli/report';
@@ -13,7 +13,7 @@ const MAX_STRING = 600;
 const MAX_ENTRIES = 200;
 const MAX_DEPTH = 10;
 
-/** As a tool answers. */
+/** The result of a tool. */
 export interface ToolResult {
   [member: string]: unknown;
   content: { type: 'text'; text: string }[];
@@ -21,15 +21,16 @@ export interface ToolResult {
   isError?: boolean;
 }
 
-/** How a server tells, given what it must keep to itself. */
+/** Makes results. It is created with the secrets that it must remove. */
 export interface Teller {
   /**
-   * `says`: our own words. `data`: whatever was found. `verbatim`: what a truncated copy would make useless, made by us.
+   * `says`: our own words. `data`: whatever was found. `verbatim`: texts that we made and that truncation would make
+   * useless.
    */
   tell(says: string, data?: unknown, verbatim?: Readonly<Record<string, string>>): ToolResult;
   /** A tool error: what was wrong, and what is right. */
   refuse(says: string, data?: unknown): ToolResult;
-  /** The result for anything that was thrown. An unknown error is not quoted. */
+  /** The result for a thrown error. An unknown error is not quoted. */
   fail(error: unknown): ToolResult;
 }
 
@@ -80,7 +81,7 @@ export const createTeller = (secrets: readonly string[]): Teller => {
           message: error.message,
           help_url: error.helpUrl,
         });
-      // Its message is ours, and may quote what was given.
+      // The message is our own, and may quote the input.
       if (error instanceof UsageError)
         return refuse('This is nothing that can be checked.', { message: error.message });
       return refuse(`The call failed (${printable(String(Object(error).name))}).`);
@@ -88,7 +89,7 @@ export const createTeller = (secrets: readonly string[]): Teller => {
   };
 };
 
-/** Whatever goes wrong in a tool is told bounded and without secrets. */
+/** Turns every error of a tool into a bounded result without secrets. */
 export const safely =
   <Input>(teller: Teller, tool: (input: Input) => Promise<ToolResult>) =>
   async (input: Input): Promise<ToolResult> => {

@@ -1,4 +1,4 @@
-/** A client in this process, the server in another. */
+/** An MCP client in this process, with the server in another. */
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';

@@ -6,7 +6,7 @@ export const fishCompletion = (program: Program<CommandText>): string => {
   const cases = byLength(program).map(
     ({ name: words }) => `    case ${quote(words)} ${quote(`${words} *`)}\n      echo ${quote(words)}`,
   );
-  /** A line `complete`, for where what has been typed is `given`: the command, or all words. */
+  /** A line `complete` that applies if what the user typed, the command or all words, equals `given`. */
   const complete = (what: 'command' | 'words', given: string, rest: string) =>
     `complete -c ${program.name} -n "test (${name}_${what}) = ${quote(given)}" ${rest}`;
   const flags = (command: string, options: Options) =>

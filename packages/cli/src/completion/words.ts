@@ -1,13 +1,13 @@
-/** What of a program's table the shells complete. */
+/** The parts of a program's table that shells complete. */
 import { COMMON, type CommandText, type Options, type Program } from '../command-line.ts';
 
 export interface Word {
   readonly word: string;
-  /** What a shell shows beside it; empty where there is nothing to say. */
+  /** The description that a shell shows; empty if there is none. */
   readonly gist: string;
 }
 
-/** Name of the program's function in a shell: `_svc_receipt`. */
+/** Name of the program's function in a shell script: `_svc_receipt`. */
 export const functionName = (program: string): string => `_${program.replaceAll('-', '_')}`;
 
 export const firstWords = ({ commands }: Program<CommandText>): readonly Word[] =>
@@ -16,7 +16,7 @@ export const firstWords = ({ commands }: Program<CommandText>): readonly Word[] 
     gist: commands.find(({ name }) => name === word)?.gist ?? '',
   }));
 
-/** What may follow each first word: the second of commands that begin so, or the choices of its operand. */
+/** What may follow each first word: the second words of its commands, or the choices of its operand. */
 export const secondWords = ({ commands }: Program<CommandText>): ReadonlyMap<string, readonly Word[]> => {
   const all = new Map<string, Word[]>();
   for (const { name, gist, choices = [] } of commands) {
@@ -29,13 +29,13 @@ export const secondWords = ({ commands }: Program<CommandText>): ReadonlyMap<str
   return all;
 };
 
-/** The longer name first: `keys create` begins with `keys`. */
+/** Longer names first, because `keys create` begins with `keys`. */
 export const byLength = ({ commands }: Program<CommandText>): readonly CommandText[] =>
   [...commands].sort((left, right) => right.name.length - left.name.length);
 
 export const optionsOf = ({ options }: CommandText): Options => ({ ...options, help: COMMON.help });
 
-/** Where no command is named. */
+/** The options that are valid if no command is named. */
 export const standardOptions = ({ standard }: Program<CommandText>): Options => ({
   ...standard?.options,
   ...COMMON,

@@ -9,7 +9,7 @@ import {
   type Word,
 } from './words.ts';
 
-/** To be sourced after `compinit`, or to lie in `$fpath` as `_PROGRAM`. */
+/** For sourcing after `compinit`, or for a file `_PROGRAM` in `$fpath`. */
 export const zshCompletion = (program: Program<CommandText>): string => {
   const cases = byLength(program).map(
     (command) => `    ${quote(command.name)}*) options=(${flags(optionsOf(command))}) ;;`,

@@ -1,4 +1,4 @@
-/** The report as JUnit XML, for continuous integration: a suite for each op, a test case for each vector. */
+/** The report as JUnit XML, for continuous integration: one suite per op, one test case per vector. */
 import type { CaseReport, ConformanceReport, Totals } from '@svc/conformance';
 
 export const junitOf = ({ sets, totals, duration_ms: ms, vectors }: ConformanceReport): string =>
@@ -27,7 +27,7 @@ const testCase = (op: string, { id, outcome, problem = '', description = '' }: C
 
 const ENTITIES: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;' };
 
-/** What XML 1.0 cannot hold, and every other control character, becomes U+FFFD. */
+/** Replaces characters that XML 1.0 does not allow, and all other control characters, by U+FFFD. */
 const xmlText = (text: string): string =>
   text
     .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd')

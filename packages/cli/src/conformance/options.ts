@@ -1,4 +1,4 @@
-/** The commands and options of `svc-conformance`. Whatever does not fit is a usage error. */
+/** The commands and options of `svc-conformance`. Anything that does not match them is a usage error. */
 import {
   type CommandText,
   type Options,
@@ -62,26 +62,26 @@ export interface RunCommand {
   readonly name: 'run';
   readonly url: string;
   readonly json: boolean;
-  /** A file for the JUnit report; undefined for none. */
+  /** File for the JUnit report; undefined if none is written. */
   readonly junit: string | undefined;
-  /** A folder; undefined for the published set. */
+  /** Folder of the vectors; undefined for the published set. */
   readonly vectors: string | undefined;
   readonly requestMs: number | undefined;
   readonly runMs: number | undefined;
-  /** What the endpoint does not support counts as failed. */
+  /** Vectors that the endpoint does not support count as failed. */
   readonly strict: boolean;
-  /** It may leave out `evaluate`. */
+  /** The endpoint may leave out `evaluate`. */
   readonly library: boolean;
   readonly quiet: boolean;
 }
 
 export type Command =
-  /** `text`: what was asked for, such as help. */
+  /** `text`: what the user asked for, such as help. */
   | { readonly name: 'tell'; readonly text: string }
   | { readonly name: 'serve'; readonly host: string; readonly port: number }
   | RunCommand;
 
-/** Throws UsageError with what is wrong and what is right. */
+/** Throws UsageError, which says what is wrong and what is right. */
 export const parseCommand = (args: readonly string[]): Command => {
   const line = readCommand(PROGRAM, args);
   if (line.kind === 'tell') return { name: 'tell', text: line.text };

@@ -13,7 +13,7 @@ const MAX_LISTED = 20;
 export const describeReport = (report: ConformanceReport, url: string, paint: Paint): string => {
   const [heading, colour] = HEADINGS[report.status];
   const { endpoint, vectors, error, requests, duration_ms: ms, sets } = report;
-  // What was not asked at all has the run's own reason, which stands above.
+  // Vectors that were never sent have the run's own reason, which the report already shows.
   const wrong = sets.flatMap(({ op, cases }) =>
     cases
       .filter(

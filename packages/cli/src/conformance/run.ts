@@ -1,6 +1,6 @@
 /**
  * `svc-conformance run|serve`. Exit codes of `run`: 0 passed, 1 failed, 2 could not decide (bad usage, no answer, an
- * endpoint that cannot be asked).
+ * endpoint that could not be queried).
  */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { junitOf } from './junit.ts';
 import { type Command, PROGRAM, parseCommand, type RunCommand } from './options.ts';
 import { describeReport } from './report-text.ts';
 
-/** Resolves with the exit code; of `serve` when the terminal stops it. */
+/** Resolves with the exit code; `serve` resolves when the terminal stops it. */
 export const run = async (args: readonly string[], terminal: Terminal): Promise<0 | 1 | 2> => {
   try {
     return await runCommand(parseCommand(args), terminal);
@@ -54,7 +54,7 @@ const serve = async ({ host, port }: Extract<Command, { name: 'serve' }>, termin
 
 const runAgainst = async (command: RunCommand, terminal: Terminal): Promise<0 | 1 | 2> => {
   const { url, requestMs, runMs } = command;
-  // That it cannot be written is found out before the run, and not after it.
+  // Opens the file before the run, so that an unwritable file fails before the run and not after it.
   if (command.junit !== undefined) writeReport(command.junit, '', 'a');
   const report = await runConformance({
     url,

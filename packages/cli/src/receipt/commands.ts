@@ -1,8 +1,10 @@
-/** The commands and options of `svc-receipt`: what it parses, and what help, man page and completion are written from. */
+/**
+ * The commands and options of `svc-receipt`. It parses by them; help, man page and completion are generated from them.
+ */
 import { type CommandText, type Options, type Program, pick } from '../command-line.ts';
 import { completionCommand } from '../completion.ts';
 
-/** What `svc-receipt` can be told. */
+/** All options of `svc-receipt`. */
 export const OPTIONS = {
   'did-document': { value: 'FILE', text: "the service's DID document that you trust" },
   'service-did': { value: 'DID', text: 'the DID of the service that you trust: the document must be of it' },

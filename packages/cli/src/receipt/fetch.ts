@@ -1,5 +1,5 @@
 /**
- * What `--fetch` and an address get over the network: from the host that is named, bounded, without redirects and
+ * Fetches what `--fetch` or an address names: from the named host only, with a size limit, without redirects and
  * credentials.
  */
 import { parseDidWeb } from '@svc/protocol';
@@ -12,7 +12,7 @@ import { findTextFault } from './recognise.ts';
 
 export const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
-/** The text at an address. Rejects with UsageError. */
+/** Fetches the text at an address. Rejects with UsageError. */
 export const fetchAddress = async (address: string): Promise<string> => {
   if (!URL.canParse(address)) throw new UsageError(`${address} is no address`);
   const url = new URL(address);
@@ -31,17 +31,17 @@ export const fetchAddress = async (address: string): Promise<string> => {
 
 /** The host of the service that has this DID. */
 export interface ServiceHost {
-  /** Its DID document. Rejects with UsageError where it serves none. */
+  /** The service's DID document. Rejects with UsageError if the host serves none. */
   fetchDocument(): Promise<string>;
-  /** Null where it serves none, as of a day that is not closed. */
+  /** Null if the host serves none, for example because the day is not closed. */
   findInclusion(receiptId: string): Promise<string | null>;
   findAttestation(receiptId: string): Promise<string | null>;
 }
 
-/** Throws UsageError for a DID that is of no host. */
+/** Throws UsageError if the DID names no host. */
 export const serviceHost = (did: string): ServiceHost => {
   const parsed = parseDidWeb(did);
-  // A DID takes labels that no address has, such as `xn--a`.
+  // DIDs allow labels that no URL has, such as `xn--a`.
   if (parsed === null || parsed.path.length > 0 || !URL.canParse(`http://${parsed.host}`))
     throw new UsageError(`--fetch needs the did:web DID of a service, not ${did}`);
   const { host, port } = parsed;
@@ -50,7 +50,7 @@ export const serviceHost = (did: string): ServiceHost => {
   const find = async (path: string): Promise<string | null> => {
     const { status, text } = await ask(origin, path, MAX_INPUT_BYTES);
     if (status !== 200) return null;
-    // Such as the page of a proxy in between: it says nothing against the Receipt.
+    // For example the page of a proxy on the way, which says nothing about the Receipt.
     const fault = findTextFault(text);
     if (fault !== null)
       throw new UsageError(`${origin}${path} answered 200 and no JSON object: this is ${fault}`);

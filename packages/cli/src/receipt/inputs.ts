@@ -1,4 +1,4 @@
-/** What the command reads: files and standard input, each bounded. The network: fetch.ts. */
+/** Reads the command's inputs, files and standard input, each with a size limit. fetch.ts reads from the network. */
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { sha256Of } from '@svc/protocol';
@@ -6,20 +6,20 @@ import { nativeCrypto } from '@svc/protocol/native';
 import { UsageError } from '../command-line.ts';
 
 export const MAX_INPUT_BYTES = 1_048_576;
-/** The largest status list there can be. */
+/** The size of the largest possible status list. */
 const MAX_EVIDENCE_BYTES = 4 * MAX_INPUT_BYTES;
 
-/** A bundle holds evidence. */
+/** A bundle contains evidence. */
 export const MAX_BUNDLE_BYTES = 4 * MAX_EVIDENCE_BYTES;
 
-/** The text of a file, or of standard input for `-`; there must be some. Rejects with UsageError. */
+/** The text of a file, or of standard input for `-`. It must not be empty. Rejects with UsageError. */
 export const readText = async (path: string, what: string, maxBytes = MAX_INPUT_BYTES): Promise<string> => {
   const text = withoutMark(await readAnyText(path, what, maxBytes));
   if (text.trim() === '') throw new UsageError(`${what}, ${placeOf(path)}, is empty`);
   return text;
 };
 
-/** The text of what is to be verified: only a bundle may be larger than other inputs. Rejects with UsageError. */
+/** The text to verify. Only a bundle may be larger than other inputs. Rejects with UsageError. */
 export const readGiven = async (path: string): Promise<string> => {
   const given = await readAnyText(path, 'the Receipt', MAX_BUNDLE_BYTES).catch((error: unknown) => {
     const isWord = /^[a-z]+$/.test(path) && error instanceof UsageError;
@@ -35,8 +35,8 @@ export const readGiven = async (path: string): Promise<string> => {
 };
 
 /**
- * Some editors begin a file with a byte order mark, which is none of the text. Evidence keeps it: its hash is over
- * every byte.
+ * Some editors begin a file with a byte order mark, which is not part of the text. Evidence keeps it, because its hash
+ * covers every byte.
  */
 const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
 
@@ -51,7 +51,7 @@ const readAnyText = async (path: string, what: string, maxBytes: number): Promis
   }
 };
 
-/** Stops as soon as there is too much, whatever the size of the input. */
+/** Stops reading as soon as the limit is exceeded, whatever the size of the input. */
 const readBounded = async (path: string, what: string, maxBytes: number): Promise<Uint8Array> => {
   const chunks: Buffer[] = [];
   let total = 0;
@@ -77,13 +77,13 @@ const reasonOf = (error: unknown): string => {
 };
 
 export interface Evidence {
-  /** By the SHA-256 of what they really hold. */
+  /** Texts by the SHA-256 of their actual content. */
   readonly texts: ReadonlyMap<string, string>;
-  /** What is wrong with a file whose name holds a hash that its content does not have, by the hash in the name. */
+  /** By the hash in a file's name: the problem if the content has another hash. */
   readonly misnamed: ReadonlyMap<string, string>;
 }
 
-/** Reads these files and the files of these directories. Rejects with UsageError. */
+/** Reads these files, and the files in these directories. Rejects with UsageError. */
 export const readEvidence = async (paths: readonly string[]): Promise<Evidence> => {
   const texts = new Map<string, string>();
   const misnamed = new Map<string, string>();
@@ -98,7 +98,7 @@ export const readEvidence = async (paths: readonly string[]): Promise<Evidence> 
   return { texts, misnamed };
 };
 
-/** Files are often named by the hash under which they were fetched, however that is written. */
+/** Files are often named by the hash under which they were fetched, in upper or lower case. */
 const nameAsHash = (path: string): string | null => {
   const hex = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/i.exec(basename(path))?.[0];
   return hex === undefined ? null : `sha256:${hex.toLowerCase()}`;

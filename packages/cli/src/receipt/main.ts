@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** The executable: hands the command line to `run` and its answer to the terminal. */
+/** The executable: passes the command line to `run`, and the answer to the terminal. */
 import { exitWith } from '../exit-with.ts';
 import { processTerminal } from '../terminal.ts';
 import { run } from './run.ts';
 
 const given = process.argv.slice(2);
-// `svc-receipt < receipt.json`: whoever gives an input wants it looked at.
+// `svc-receipt < receipt.json`: a user who gives an input wants it verified.
 const args = given.length === 0 && process.stdin.isTTY !== true ? ['verify', '-'] : given;
 
 await exitWith(async () => {

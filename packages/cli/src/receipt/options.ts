@@ -1,4 +1,4 @@
-/** The options of `svc-receipt`. Whatever does not fit is a usage error. */
+/** The options of `svc-receipt`. Anything that does not match them is a usage error. */
 import { parseUtcTime } from '@svc/codec';
 import { PROOF_WINDOW_MAX_SECONDS } from '@svc/protocol';
 import { isDay, type KeyPurpose, type PinnedKey } from '@svc/transparency';
@@ -16,12 +16,12 @@ interface Common {
 }
 
 export type Command =
-  /** `text`: what was asked for, such as help. */
+  /** `text`: what the user asked for, such as help. */
   | { readonly name: 'tell'; readonly text: string }
   | VerifyCommand
   | ({
       readonly name: 'audit';
-      /** In place of the Receipt, which is in it. */
+      /** Replaces the Receipt, which the bundle contains. */
       readonly bundle: string | undefined;
       readonly grant: string;
       readonly proof: string;
@@ -32,12 +32,12 @@ export type Command =
     } & Common)
   | MonitorCommand;
 
-/** A Receipt or a bundle; which of them, its text tells. */
+/** A Receipt or a bundle; the text itself shows which. */
 export interface VerifyCommand {
   readonly name: 'verify';
   /** A file, an http(s) address, or `-` for standard input. */
   readonly input: string;
-  /** It was said to be one. */
+  /** The user said that it is a bundle. */
   readonly isBundle: boolean;
   readonly didDocument: string | undefined;
   readonly serviceDid: string | undefined;
@@ -45,25 +45,25 @@ export interface VerifyCommand {
   readonly inclusion: string | undefined;
   readonly checkpoint: string | undefined;
   readonly attestation: string | undefined;
-  /** What vouches for its own keys, or for their purposes or times, is valid. */
+  /** Accept a bundle that vouches for its own keys, or for their purposes or times, as valid. */
   readonly allowUnauthenticated: boolean;
-  /** What is missing is got from the service's own host. */
+  /** Fetch what is missing from the service's own host. */
   readonly fetch: boolean;
   readonly json: boolean;
 }
 
 interface MonitorCommand {
   readonly name: 'monitor';
-  /** Scheme and host. */
+  /** Scheme and host of the service. */
   readonly origin: string;
-  /** This or at least one of `keys`. */
+  /** Either this or at least one of `keys` is given. */
   readonly didDocument: string | undefined;
   readonly keys: readonly PinnedKey[];
   readonly serviceDid: string | undefined;
   readonly state: string | undefined;
-  /** Null: once. */
+  /** Null: check once. */
   readonly everySeconds: number | null;
-  /** Null: all. */
+  /** Null: all days. */
   readonly recheck: number | null;
   readonly since: string | null;
   readonly json: boolean;
@@ -71,7 +71,7 @@ interface MonitorCommand {
 
 type Given = Values<typeof OPTIONS>;
 
-/** Throws UsageError with what is wrong and what is right. */
+/** Throws UsageError, which says what is wrong and what is right. */
 export const parseCommand = (args: readonly string[]): Command => {
   const line = readCommand(PROGRAM, args);
   if (line.kind === 'tell') return { name: 'tell', text: line.text };
@@ -107,7 +107,7 @@ const parseVerify = (values: Given, operand: string | undefined): VerifyCommand 
     throw new UsageError('--checkpoint goes with --inclusion, which names the proof that leads to it');
   if (attestation !== undefined && inclusion === undefined)
     throw new UsageError('--attestation goes with --inclusion: it vouches for a Receipt that is included');
-  // Nothing at all was said: not to wait for an input that nobody gives.
+  // Without any input or option the command would wait for standard input, which nobody gives.
   if (bundle === undefined && operand === undefined && !isPinned && !fetch) throw new UsageError(NO_DOCUMENT);
   assertOneStdin([input, didDocument, inclusion, checkpoint, attestation]);
   return {
@@ -139,10 +139,13 @@ const parseAudit = (values: Given, receipt: string | undefined): Command => {
   });
 };
 
-/** Purpose, Multikey, and the two bounds of its time; an empty bound is none. */
+/** Purpose, Multikey, and the two bounds of its time; an empty bound is no bound. */
 const KEY = /^(?:(receipt|status)=)?([^=@]+)(?:@([^/]*)\/([^/]*))?$/;
 
-/** `MULTIKEY`, with what it is for before it, `status=MULTIKEY`, and its time after it, `MULTIKEY@FROM/UNTIL`. */
+/**
+ * Parses `MULTIKEY`, with an optional purpose before it, `status=MULTIKEY`, and an optional time after it,
+ * `MULTIKEY@FROM/UNTIL`.
+ */
 const parseKey = (text: string): PinnedKey => {
   const [whole, purpose, multikey = '', from = null, until = null] = KEY.exec(text) ?? [];
   const isTime = (bound: string | null) => !bound || parseUtcTime(bound) !== null;
@@ -178,7 +181,10 @@ const parseMonitor = (values: Given, [address, ...rest]: readonly string[]): Com
   };
 };
 
-/** Checkpoints are signed, but whoever is in between could hide the new ones. What a path would mean is not defined. */
+/**
+ * Checkpoints are signed, but over an unprotected connection others could hide the new ones. A path has no defined
+ * meaning.
+ */
 const parseOrigin = (address: string, allowsHttp: boolean): string => {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || `${url.origin}/` !== url.href || !/^https?:$/.test(url.protocol))
@@ -188,7 +194,7 @@ const parseOrigin = (address: string, allowsHttp: boolean): string => {
   return url.origin;
 };
 
-/** Null where the option is not given. */
+/** Null if the option is not given. */
 const parseCount = (
   option: 'every' | 'recheck',
   text: string | undefined,

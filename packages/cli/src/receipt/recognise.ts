@@ -1,4 +1,4 @@
-/** What somebody has been handed: a Receipt, a bundle, a bare JWS, or something that is neither, by name. */
+/** Recognises what an input is: a Receipt, a bundle, a bare JWS, or something else, which the error names. */
 import { show } from '@svc/codec';
 import {
   isJsonObject,
@@ -12,13 +12,13 @@ import { receiptTextOf } from '@svc/receipts';
 import { UsageError } from '../command-line.ts';
 
 export type Given =
-  /** The text of a Receipt, or what is judged as one. */
+  /** The text of a Receipt, or a value that is checked as one. */
   | { readonly kind: 'receipt'; readonly receipt: unknown }
   | { readonly kind: 'bundle'; readonly text: string; readonly bundle: JsonObject };
 
 const MAX_JWS_CHARS = 1_048_576;
 
-/** What is no Receipt and easily taken for one, by a member that it has. */
+/** Things that are easily mistaken for a Receipt, recognised by a member that they have. */
 const OTHERS: readonly (readonly [member: string, what: string])[] = [
   ['audit_path', 'the inclusion proof of a Receipt (--inclusion)'],
   ['verificationMethod', 'a DID document (--did-document)'],
@@ -27,17 +27,19 @@ const OTHERS: readonly (readonly [member: string, what: string])[] = [
   ['capability', 'a Grant'],
 ];
 
-/** One of them is enough to be judged: a Receipt that lost some of them on the way is invalid, and nothing else. */
+/**
+ * One of these members suffices: a Receipt that has lost some of its members is an invalid Receipt, not something else.
+ */
 const OF_A_RECEIPT = ['receipt', 'receipt_version', 'decision'];
 
 /**
- * What has anything of a Receipt or a bundle is judged as one, which says what is wrong with it. Throws UsageError for
- * everything else: it could not be decided, since nothing was read that evidence could be wrong in.
+ * An input with any member of a Receipt or bundle is checked as one, and the check says what is wrong with it. For all
+ * other inputs throws UsageError: nothing was read that could be judged, so the result is "could not decide".
  */
 export const recognise = (text: string): Given => {
   const value = readJson(text);
   if (value === undefined) return { kind: 'receipt', receipt: getReceiptOfJws(text.trim()) };
-  // As a program prints a text.
+  // Some programs print a text as a JSON string.
   if (typeof value === 'string') return { kind: 'receipt', receipt: getReceiptOfJws(value) };
   if (!isJsonObject(value)) throw unrecognised('JSON, and no object');
   if ('did_document' in value && 'inclusion' in value) return { kind: 'bundle', text, bundle: value };
@@ -56,8 +58,8 @@ export const recognise = (text: string): Given => {
 const OF_A_BUNDLE = ['receipt', 'inclusion', 'checkpoint', 'did_document', 'evidence', 'status'];
 
 /**
- * What is said to be a bundle is judged as one if it has anything of it. Throws UsageError for what `recognise` does
- * not know either.
+ * An input that is declared a bundle is checked as one if it has any member of a bundle. Throws UsageError if
+ * `recognise` does not recognise it either.
  */
 export const recogniseBundle = (text: string): Extract<Given, { kind: 'bundle' }> => {
   const value = readJson(text);
@@ -67,8 +69,8 @@ export const recogniseBundle = (text: string): Extract<Given, { kind: 'bundle' }
 };
 
 /**
- * Not only strict JSON: a member that stands twice makes a Receipt a wrong one, not something else. Undefined where it
- * is no JSON.
+ * Not only strict JSON: a Receipt with a duplicate member is an invalid Receipt, not something else. Undefined if it is
+ * not JSON.
  */
 const readJson = (text: string): JsonValue | undefined => {
   try {
@@ -83,12 +85,12 @@ const unrecognised = (found: string): UsageError =>
     `this is ${found}, which is no evidence that could be judged; give a Receipt (as JSON or its JWS), the answer of GET /decisions/{receipt_id}, or a bundle`,
   );
 
-/** The form of a JWS, whatever is in its parts: no header is shorter. */
+/** The form of a JWS, whatever its parts contain. No JWS header is shorter than 20 characters. */
 const JWS_SHAPE = /^[\w-]{20,}\.[\w-]*\.[\w-]*$/;
 
 /**
- * As JSON text where it is one of a Receipt, else as it is. Throws UsageError for the JWS of something else, and for
- * what is none.
+ * The Receipt as JSON text if the JWS is that of a Receipt, else the text unchanged. Throws UsageError for another kind
+ * of JWS, and for a text that is not a JWS.
  */
 const getReceiptOfJws = (text: string): string => {
   const receipt = receiptTextOf(text);
@@ -101,7 +103,7 @@ const getReceiptOfJws = (text: string): string => {
   throw unrecognised(describeText(text));
 };
 
-/** What a text is that has neither the form of a JSON object nor that of a JWS; null where it has one. */
+/** What a text is if it has neither the form of a JSON object nor that of a JWS; else null. */
 export const findTextFault = (text: string): string | null =>
   isJsonObject(readJson(text)) || JWS_SHAPE.test(text.trim()) ? null : describeText(text.trim());
 
@@ -113,7 +115,7 @@ const describeText = (text: string): string => {
   return text.startsWith('eyJ') ? 'a JWS that breaks off' : 'text, neither JSON nor a JWS';
 };
 
-/** The DID of the service that a Receipt says has signed it; null where it says none. */
+/** The DID of the service that signed the Receipt, according to the Receipt; null if it names none. */
 export const serviceOf = (receipt: unknown): string | null => {
   const { receipt: jws } = asObject(receipt);
   const parsed = typeof jws === 'string' ? parseCompactJws(jws, MAX_JWS_CHARS) : null;
@@ -121,7 +123,7 @@ export const serviceOf = (receipt: unknown): string | null => {
   return typeof kid === 'string' ? (kid.split('#', 1)[0] ?? null) : null;
 };
 
-/** Its own id; null where it has none that could be asked for. */
+/** The Receipt's own id; null if it has no valid one. */
 export const receiptIdOf = (receipt: unknown): string | null => {
   const { receipt_id: id } = asObject(receipt);
   return isReceiptId(id) ? id : null;

@@ -23,23 +23,23 @@ export interface Found {
   readonly receipt: Receipt | null;
   /** The id of the key that the Receipt names. */
   readonly kid: string | null;
-  /** The service's word for the Receipt, which decides in place of that key; null without. */
+  /** The service's attestation of the Receipt, which then decides instead of that key; else null. */
   readonly attestation: VerifiedAttestation | null;
   readonly checkpoint: Checkpoint | null;
-  /** What rests on the word of the bundle alone. */
+  /** What is proven by nothing but the bundle itself. */
   readonly assumed: readonly Assumption[];
-  /** What `assumed` leaves open, in the words of the heading, before "NOT AUTHENTICATED". */
+  /** What `assumed` leaves unproven, as the heading says it before "NOT AUTHENTICATED". */
   readonly open?: string;
 }
 
-/** Headings about what is consistent, and vouches for its own keys or their times. */
+/** Headings for a bundle that is consistent, but vouches for its own keys or their times. */
 const ON_OWN_WORD: Readonly<Record<Verdict, string>> = {
   valid: 'VALID, BUT',
   invalid: 'INVALID:',
   undecided: 'NOT DECIDED: IT AGREES WITH ITSELF, AND',
 };
 
-/** The answer to `verify`. */
+/** The output of `verify`. */
 export const describeVerified = (
   verdict: Verdict,
   { receipt, kid, attestation, checkpoint, assumed, open = 'ITS KEYS ARE' }: Found,
@@ -100,7 +100,7 @@ const describeReceipt = (
 
 const END_OF_9999_SECONDS = 253_402_300_800;
 
-/** Seconds since the epoch, which a signer may set as it likes: nothing throws over it. */
+/** Seconds since the epoch. A signer may write any number, so formatting it must not throw. */
 const showTime = (seconds: number): string =>
   seconds >= 0 && seconds < END_OF_9999_SECONDS ? formatSeconds(seconds * 1000) : String(seconds);
 
@@ -124,7 +124,7 @@ const checksOf = ({ protocol, trust }: Receipt) => {
   return { passed: having(true), failed: having(false), skipped: having('skipped') };
 };
 
-/** All that the text says of a Receipt, for `--json`. */
+/** Everything that the text says of a Receipt, for `--json`. */
 export const factsOf = (
   receipt: Receipt | null,
   kid: string | null,
@@ -145,7 +145,7 @@ export const factsOf = (
   attestation: attestation && { kid: attestation.kid, iat: attestation.iat },
 });
 
-/** The answer to `audit`. */
+/** The output of `audit`. */
 export const describeAudit = (
   verdict: Verdict,
   result: Pick<AuditResult, 'receipt' | 'kid' | 'attestation' | 'differences' | 'assumed'> & {

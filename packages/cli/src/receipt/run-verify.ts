@@ -1,4 +1,6 @@
-/** `svc-receipt verify`: a Receipt, its inclusion in the checkpoint of its day, or a whole bundle, whichever was given. */
+/**
+ * `svc-receipt verify`: verifies a Receipt, its inclusion in the checkpoint of its day, or a whole bundle, as given.
+ */
 import type { JsonObject } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { type Failure, type VerifiedReceipt, verdictOf, verifyReceipt } from '@svc/receipts';
@@ -32,7 +34,7 @@ interface Verified extends Found {
 
 const NOTHING_FOUND = { receipt: null, kid: null, attestation: null, checkpoint: null, assumed: [] } as const;
 
-/** Without its inclusion. */
+/** A Receipt without its inclusion. */
 const ALONE = { checkpoint: null, attestation: null } as const;
 
 const answerVerified = (
@@ -91,7 +93,7 @@ const readDocument = async ({ didDocument }: VerifyCommand, host: ServiceHost | 
   return host.fetchDocument();
 };
 
-/** A document that was fetched just now is not to be obtained again. */
+/** Drops the advice to obtain the document again if it was fetched just now. */
 const ofFetched = (failures: readonly Failure<string>[]): readonly Failure<string>[] =>
   failures.map((one) => {
     const why = 'the document was fetched just now, so its service does not publish that key';
@@ -105,7 +107,7 @@ interface Trusted {
   readonly host: ServiceHost | null;
 }
 
-/** Alone, or with its inclusion where a proof is given or can be had. */
+/** Verifies the Receipt alone, or with its inclusion if a proof is given or can be fetched. */
 const verifyPresented = async (
   command: VerifyCommand,
   receipt: unknown,
@@ -135,7 +137,7 @@ const verifyPresented = async (
   return found === null ? verified : verify(found);
 };
 
-/** A file that breaks off says nothing against the Receipt that it was given with. */
+/** A truncated file says nothing about the Receipt. */
 const findUnreadable = (texts: Readonly<Record<string, string | undefined>>): string | null => {
   for (const [what, text] of Object.entries(texts)) {
     const found = text === undefined ? null : findTextFault(text);
@@ -164,7 +166,10 @@ const verifyGivenBundle = async (
   return { ...verified, open: describeOpen(command.keys), failures: [] };
 };
 
-/** The start of the heading that says what the pinned keys leave open: the keys themselves, their purposes or their times. */
+/**
+ * The beginning of the heading, which names what the pinned keys leave unproven: the keys, their purposes or their
+ * times.
+ */
 const describeOpen = (keys: VerifyCommand['keys']): string => {
   if (keys.length === 0) return 'ITS KEYS ARE';
   const isForAnything = keys.some((key) => typeof key === 'string' || key.purpose === undefined);
@@ -173,7 +178,7 @@ const describeOpen = (keys: VerifyCommand['keys']): string => {
   return `${what} ITS KEYS WERE IN FORCE IS`;
 };
 
-/** The pinned keys; without any, those of the bundle itself, which then proves no more than that it is consistent. */
+/** The pinned keys. If none are pinned, those of the bundle itself, which proves only that the bundle is consistent. */
 const readPin = async (command: VerifyCommand, bundle: JsonObject): Promise<BundlePin> => {
   const { didDocument, serviceDid, keys } = command;
   const did = serviceDid === undefined ? {} : { serviceDid };

@@ -1,5 +1,5 @@
 /**
- * `svc-receipt verify|audit|monitor`. Exit codes: 0 valid or all well, 1 invalid or an alarm, 2 could not decide (bad
+ * `svc-receipt verify|audit|monitor`. Exit codes: 0 valid or no alarm, 1 invalid or an alarm, 2 could not decide (bad
  * usage, an unreadable file, missing evidence, a profile of a later version, a service that does not answer).
  */
 import { inspect } from 'node:util';
@@ -22,7 +22,7 @@ import { runVerify } from './run-verify.ts';
 import { summarizeAudit } from './summary.ts';
 import { answer, type Output, optionsOf } from './verdict.ts';
 
-/** Runs the command, and answers what is to be written at its end. Never rejects. */
+/** Runs the command and returns what to write at its end. Never rejects. */
 export const run = async (args: readonly string[], terminal: Terminal = silentTerminal): Promise<Output> => {
   try {
     return await runCommand(parseCommand(args), painter(terminal.colours), terminal);
@@ -31,7 +31,7 @@ export const run = async (args: readonly string[], terminal: Terminal = silentTe
   }
 };
 
-/** What was not foreseen is no verdict either; its stack is for whoever reports it. */
+/** An unexpected error is no verdict either. Its stack is shown for a bug report. */
 const couldNotDecide = (error: unknown, isJson: boolean): Output => {
   const isRefusal = error instanceof UsageError;
   const stack = isRefusal ? '' : inspect(error).split('\n').map(printable).join('\n');
@@ -75,7 +75,7 @@ const runAudit = async (command: AuditCommand, paint: Paint): Promise<Output> =>
 
 type AuditCommand = Extract<Command, { name: 'audit' }>;
 
-/** What is told of a bundle that does not verify: the engine was not run. */
+/** Reported for a bundle that does not verify: the engine was not run. */
 const NOT_AUDITED = {
   ok: false,
   undecided: false,
@@ -88,13 +88,13 @@ const NOT_AUDITED = {
 
 type Audited =
   | {
-      /** The Receipt, and what of a bundle it is verified by. */
+      /** The Receipt, and the parts of a bundle that verify it. */
       readonly verifiable: Pick<AuditInput, 'receipt' | 'inclusion' | 'checkpoint' | 'attestation'>;
       readonly evidence: ReadonlyMap<string, string>;
     }
   | { readonly failures: readonly Failure<string>[] };
 
-/** A bundle is one with --bundle and without. */
+/** A bundle is recognised with and without --bundle. */
 const readAudited = async (command: AuditCommand, serviceDidDocument: string): Promise<Audited> => {
   const text = await readGiven(command.receipt);
   const given = command.bundle === undefined ? recognise(text) : recogniseBundle(text);
@@ -131,14 +131,14 @@ const answerAudit = (command: AuditCommand, result: AuditReport, paint: Paint): 
   );
 };
 
-/** A difference decides even where the engine could not be run to the end. */
+/** A difference decides even if the engine could not finish. */
 const auditVerdictOf = ({ ok, undecided, differences, receipt, failures }: AuditReport): Verdict => {
   if (ok) return 'valid';
   if (differences.length > 0) return 'invalid';
   return undecided || (receipt === null && verdictOf(failures) === 'undecided') ? 'undecided' : 'invalid';
 };
 
-/** Says which file was meant for a piece of evidence, where its name tells. */
+/** Names the file that was meant for a piece of evidence, if a file name contains its hash. */
 const withFile = <T extends Failure<string>>(one: T, { misnamed }: Evidence): T => {
   if (one.code !== 'missing-evidence') return one;
   const [hash = ''] = /sha256:[0-9a-f]{64}/.exec(one.message) ?? [];
@@ -146,7 +146,7 @@ const withFile = <T extends Failure<string>>(one: T, { misnamed }: Evidence): T 
   return message === undefined ? one : { ...one, message };
 };
 
-/** The line break that editors leave at the end is none of the token's. */
+/** The line break that editors add at the end is not part of the token. */
 const readToken = async (path: string, what: string): Promise<string> =>
   (await readText(path, what)).replace(/\r?\n$/, '');
 
@@ -161,7 +161,7 @@ const readConsumption = async (paths: readonly string[]): Promise<readonly JsonO
   return pages;
 };
 
-/** Read as the service reads it (protocol §5): what is JSON and not strict JSON is no Action, and the engine is given `{}`. */
+/** Parsed as the service does (protocol §5). JSON that is not strict JSON is no Action, and the engine gets `{}`. */
 const parseAction = (text: string): unknown => {
   try {
     JSON.parse(text);

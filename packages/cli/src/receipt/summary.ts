@@ -1,4 +1,4 @@
-/** The answer in one plain sentence, for somebody who reads nothing else of it. */
+/** The result in one plain sentence, for people who read nothing else. */
 import type { Failure, Receipt, Verdict } from '@svc/receipts';
 import type { Difference } from '@svc/receipts/audit';
 
@@ -6,9 +6,9 @@ interface Verified {
   readonly receipt: Receipt | null;
   readonly kid: string | null;
   readonly failures: readonly Failure<string>[];
-  /** It rests on its own word who signed it, or when. */
+  /** Only the Receipt or bundle itself says who signed it, or when. */
   readonly isOnOwnWord: boolean;
-  /** Included in the checkpoint of its day. */
+  /** The day in whose checkpoint the Receipt is included. */
   readonly day: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** How a verdict leaves the process. */
+/** Maps a verdict to the process's exit code. */
 import { nativeCrypto } from '@svc/protocol/native';
 import type { Verdict } from '@svc/receipts';
 

@@ -1,4 +1,7 @@
-/** Approvals (protocol §16): a relying party asks about what was denied, its Principal answers. Each change is confirmed. */
+/**
+ * Approvals (protocol §16): a relying party asks about a denied Action, and its Principal answers. Each change is
+ * confirmed.
+ */
 import { type JsonObject, jcs, parseDidKey, parseDidWeb } from '@svc/codec';
 import { isReceiptId, parseGrant } from '@svc/protocol';
 import type { AccessRequest, ApprovalTerms, PrincipalApprovals } from '@svc/sdk-principal';
@@ -17,14 +20,14 @@ interface Waited {
   readonly wait_seconds?: number | undefined;
 }
 
-/** As data, without the text of its Grant, which would be cut short there. */
+/** The request as data, without the text of its Grant, which would be truncated there. */
 const withoutGrant = ({ result, ...request }: AccessRequest) => {
   if (result === null) return { ...request, result };
   const { grant: _, ...shown } = result;
   return { ...request, result: shown };
 };
 
-/** For a relying party: to ask, and to hear what became of it. */
+/** For a relying party: asks, and reads the decision. */
 export const createAsking = (
   approvals: Pick<Verifier, 'requestApproval' | 'waitForApproval'>,
   { whenConfirmed, teller }: Telling,
@@ -77,7 +80,7 @@ export const createAsking = (
   },
 });
 
-/** Whole, in words of ours; what they quote cannot pass for a line of ours. */
+/** The whole of the terms in our own words. Quotations in them cannot look like a line of ours. */
 const describe = (verb: string, principal: string, { agent, audience, capabilities }: ApprovalTerms) =>
   [
     `${verb} this, once, in the name of ${principal}?`,
@@ -89,12 +92,12 @@ const describe = (verb: string, principal: string, { agent, audience, capabiliti
       : ["Amounts are in the currency's smallest unit."]),
   ].join('\n');
 
-/** For a Principal: what it is asked, and its answer. */
+/** For a Principal: lists the requests, and answers them. */
 export const createAnswering = (
   approvals: PrincipalApprovals,
   { whenConfirmed, teller, principal }: Confirming,
 ) => {
-  /** What is confirmed is what is signed: the terms decide what a token is for. */
+  /** The user confirms exactly what is signed, so a token is bound to the terms. */
   const answer = async (
     tool: 'approve_request' | 'reject_request',
     { request_id: requestId, confirm_token: token }: OfRequest,
@@ -102,11 +105,11 @@ export const createAnswering = (
   ): Promise<ToolResult> => {
     const request = await approvals.get(requestId);
     const terms = approvals.terms(request);
-    // What a question would quote, and must not be a sentence.
+    // A question would quote these values, so they must not be able to form a sentence.
     if (parseDidKey(terms.agent) === null || parseDidWeb(terms.audience[0]) === null)
       return teller.refuse('The service answers a request of nobody. Nothing was asked or done.');
     const verb = tool === 'approve_request' ? 'Approve' : 'Reject';
-    // Nobody is asked to approve what the service made up.
+    // So that the user is never asked to approve something that the service invented.
     if (verb === 'Approve') await approvals.check(request);
     const lasts =
       verb === 'Approve'

@@ -1,4 +1,4 @@
-/** `issue_grant` and `revoke_grant`: what changes something, each time confirmed. */
+/** `issue_grant` and `revoke_grant`: the tools that change something. Each call is confirmed. */
 import { printable } from '@svc/cli/report';
 import { type JsonObject, jcs, parseDidKey, parseDidWeb } from '@svc/codec';
 import { isGrantId } from '@svc/protocol';
@@ -45,7 +45,7 @@ const capabilityOf = (asked: PurchaseAsked | ApiCallAsked): Capability =>
         }),
       );
 
-/** What a question would quote, and must not be a sentence. */
+/** A question would quote these values, so they must not be able to form a sentence. */
 const findFault = ({ agent, audience = [] }: IssueAsked): string | null => {
   if (parseDidKey(agent) === null) return '"agent" must be the did:key of the Agent.';
   return audience.every((did) => parseDidWeb(did) !== null)
@@ -54,13 +54,13 @@ const findFault = ({ agent, audience = [] }: IssueAsked): string | null => {
 };
 
 /**
- * On a line of its own, however wide the window is: spaces in a row could push what follows out of sight. Outside ASCII
- * there are characters that show as nothing, and some that look like others.
+ * Quotes a text on a line of its own, for any window width. Repeated spaces could push the rest out of sight.
+ * Characters outside ASCII may be invisible or look like others.
  */
 export const quoted = (text: string): string => printable(text).replace(/ (?= )|[^\x20-\x7e]/gu, escaped);
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
 
-/** Whole, in words that nobody else wrote; what they quote cannot pass for a line of ours. */
+/** All terms in our own words. Quotations in them cannot look like a line of ours. */
 const describeIssue = (principal: string, asked: IssueAsked): string =>
   [
     `Issue a Grant in the name of ${principal}?`,
@@ -72,10 +72,10 @@ const describeIssue = (principal: string, asked: IssueAsked): string =>
     ),
   ].join('\n');
 
-/** How many of the newest Grants are looked through. */
+/** How many of the newest Grants are searched. */
 const MAX_LOOKED_THROUGH = 1_000;
 
-/** Whose Grant it is: of an id alone nobody could tell. */
+/** Also says whose Grant it is, because the id alone tells a person nothing. */
 const describeRevocation = async (
   client: PrincipalClient,
   principal: string,

@@ -1,6 +1,5 @@
 /**
- * The Receipt of a decision by its id, from the service, with the key that the server was started with. What comes is
- * verified as any other.
+ * Fetches the Receipt of a decision by its id from the service, with the server's key. It is verified like any other.
  */
 import { isReceiptId } from '@svc/protocol';
 import { createPrincipalClient, SvcError } from '@svc/sdk-principal';
@@ -8,20 +7,21 @@ import type { Settings } from '../settings.ts';
 
 const ANSWER_MS = 10_000;
 
-/** What is to be verified. */
+/** A text to verify. */
 export interface VerifiableText {
   readonly text: string;
-  /** What was asked for, where an id was given: a genuine Receipt of another decision is no answer. */
+  /** The requested id, if an id was given: a genuine Receipt of another decision is not an answer. */
   readonly receiptId: string | null;
 }
 
-/** Given a Receipt's id, finds the service's answer about it, as text; anything else is answered as it is. */
+/** If the input is a Receipt's id, fetches the service's answer as text; returns any other input unchanged. */
 export type Finder = (given: string) => Promise<VerifiableText>;
 
 /**
- * A relying party's key reads its own decisions, a Principal's those about its Grants; with both the first that has it.
- * A relying party's key that is not taken, as a revoked one, leaves it to the Principal's.
- * @throws SvcError `configuration` without a key, `refused` where no key may read it
+ * A relying party's key reads the party's own decisions; a Principal's key reads those about its Grants. With both, the
+ * first key that finds the decision is used. If the relying party's key is refused, for example revoked, the
+ * Principal's is tried.
+ * @throws SvcError `configuration` without a key, `refused` if no key may read it
  */
 export const createFinder =
   (settings: Pick<Settings, 'principal' | 'relyingParty'>, maxChars: number): Finder =>
@@ -61,7 +61,7 @@ const getOwn = async ({ baseUrl, apiKey }: Access, id: string, maxChars: number)
   return get({ baseUrl, apiKey }, `/principals/${encodeURIComponent(subject)}/decisions/${id}`, maxChars);
 };
 
-/** Null: there is none, or not for this key. */
+/** Null if there is none, or this key may not read it. */
 const get = async ({ baseUrl, apiKey }: Access, path: string, maxChars: number): Promise<string | null> => {
   const response = await fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
     headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },

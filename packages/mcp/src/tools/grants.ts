@@ -1,4 +1,4 @@
-/** `list_grants`, `grant_budgets`, `list_decisions`: what a Principal can look at, a page at a time. */
+/** `list_grants`, `grant_budgets`, `list_decisions`: the lists of a Principal, one page at a time. */
 import { REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
 import type { GrantFilter, PrincipalClient } from '@svc/sdk-principal';
@@ -13,14 +13,14 @@ interface Page {
   readonly cursor?: string | undefined;
 }
 
-/** Whether there is another page, for the model. */
+/** Tells the model whether there is another page. */
 export const more = (cursor: string | number | null): string =>
   cursor === null ? 'There are no more.' : 'There are more: call again with next_cursor as cursor.';
 
 export const createReads = (client: PrincipalClient, { tell }: Teller) => ({
   listGrants: async (filter: Pick<GrantFilter, 'agent' | 'state'> & Page): Promise<ToolResult> => {
     const page = await client.grants.page(given({ limit: MAX_PER_PAGE, ...given(filter) }));
-    // As the tools that take it call it.
+    // Renamed to `grant_id`, the name under which other tools take it.
     const grants = page.grants.map(({ id, ...facts }) => ({ grant_id: id, ...facts }));
     return tell(`${grants.length} Grants, newest first. ${more(page.next_cursor)}`, { ...page, grants });
   },

@@ -15,7 +15,7 @@ import type { Trust } from '../settings.ts';
 import type { Teller, ToolResult } from '../tool-result.ts';
 import type { VerifiableText } from './fetch-receipt.ts';
 
-/** Length of the text that may be given: a bundle at most. */
+/** Greatest length of the given text: that of the largest bundle. */
 export const MAX_GIVEN_CHARS = 4_194_304;
 
 interface Verified {
@@ -26,10 +26,10 @@ interface Verified {
   readonly failures: readonly Failure<string>[];
 }
 
-/** A key that has leaked is not believed for longer, and a new one is known by then. */
+/** A leaked key is trusted for no longer than this, and a new key is known within this time. */
 const DOCUMENT_USED_FOR_MS = 300_000;
 
-/** The service's document: the file, or from the host of its DID. */
+/** The service's document: the configured file, or fetched from the host of the service's DID. */
 export const createDocument = (
   { document, did }: Trust,
   fetchDocument = () => serviceHost(did ?? '').fetchDocument(),
@@ -63,7 +63,7 @@ const verify = async (text: string, trust: Trust, document: () => Promise<string
   return { ...NOTHING_BESIDE, receipt: verified.receipt, kid: verified.kid, failures: [] };
 };
 
-/** What a Receipt alone has not. */
+/** What a Receipt without a bundle lacks. */
 const NOTHING_BESIDE = { attestation: null, day: null } as const;
 
 const SAYS: Readonly<Record<Verdict, string>> = {
@@ -73,8 +73,8 @@ const SAYS: Readonly<Record<Verdict, string>> = {
 };
 
 /**
- * What both tools check first.
- * @throws SvcError `bad-response` for a genuine Receipt of another decision than the one that was asked for
+ * The first check of both tools.
+ * @throws SvcError `bad-response` for a genuine Receipt of a decision other than the requested one
  */
 const look = async ({ text, receiptId }: VerifiableText, trust: Trust, document: () => Promise<string>) => {
   const verified = await verify(text, trust, document);
@@ -98,8 +98,8 @@ export const createVerify = (trust: Trust, document: () => Promise<string>, { te
 };
 
 /**
- * What the failed checks demand, beside the reason and its remedy. An unverified Receipt is not explained.
- * `hasBudgets`: there is the tool that tells what is left of them.
+ * Explains what the failed checks demand, besides the reason and its remedy. An unverified Receipt is not explained.
+ * `hasBudgets`: there is a tool that shows what is left of the budgets.
  */
 export const createExplain = (
   trust: Trust,

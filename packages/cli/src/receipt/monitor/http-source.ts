@@ -1,18 +1,18 @@
 /**
- * The service over the network. Every request has deadlines and every answer a bound; redirects are refused, since the
- * answer would be another host's. A rate limit is waited for once.
+ * The service over the network. Every request has deadlines, and every answer a size limit. Redirects are refused,
+ * because another host would answer. After a rate limit the source waits once.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type Source, SourceError, type Stream } from '@svc/transparency/monitor';
 
 const MIN_BYTES_PER_SECOND = 100_000;
-/** Windows of the service's rate limits last a minute. */
+/** The windows of the service's rate limits are one minute. */
 const LONGEST_WAIT_SECONDS = 65;
 
 export interface Patience {
-  /** For a whole answer; for a stream, until it begins. */
+  /** Time for a whole answer; for a stream, the time until it begins. */
   readonly answerMs: number;
-  /** Between two pieces of a stream. */
+  /** Time between two pieces of a stream. */
   readonly idleMs: number;
 }
 
@@ -20,18 +20,18 @@ const PATIENCE: Patience = { answerMs: 15_000, idleMs: 30_000 };
 
 interface TimedResponse {
   readonly response: Response;
-  /** Deadline of the body; the reader of the body ends it. */
+  /** Deadline of the body. The reader of the body clears it. */
   readonly deadline: Deadline;
 }
 
-/** `origin` is scheme and host. */
+/** `origin`: scheme and host. */
 export const createHttpSource = (origin: string, stop: AbortSignal, patience = PATIENCE): Source => {
   const { answerMs, idleMs } = patience;
   const ask = async (path: string, deadline: Deadline): Promise<TimedResponse> => {
     try {
       const response = await fetch(`${origin}${path}`, {
         redirect: 'manual',
-        // What a cache in between remembers is not what the service says now.
+        // The monitor needs the service's current answer, not one from a cache.
         headers: { 'cache-control': 'no-cache' },
         signal: AbortSignal.any([stop, deadline.signal]),
       });
@@ -44,7 +44,7 @@ export const createHttpSource = (origin: string, stop: AbortSignal, patience = P
     }
   };
 
-  /** Each attempt has all of the time. */
+  /** Each attempt has the full time. */
   const askPatiently = async (path: string, begin: () => Deadline): Promise<TimedResponse> => {
     const asked = await ask(path, begin());
     if (asked.response.status !== 429) return asked;
@@ -81,8 +81,8 @@ export const createHttpSource = (origin: string, stop: AbortSignal, patience = P
 };
 
 /**
- * Aborts when the whole takes too long, or when nothing has come for too long. Timers hold the controller: an
- * `AbortSignal.timeout` that only an `AbortSignal.any` knows is lost to the garbage collector, and never fires.
+ * Aborts if the whole answer takes too long, or if nothing arrives for too long. The timers hold a reference to the
+ * controller. An `AbortSignal.timeout` to which only an `AbortSignal.any` refers is garbage-collected and never fires.
  */
 class Deadline {
   readonly #controller = new AbortController();
@@ -132,7 +132,7 @@ const discard = async (response: Response): Promise<void> => {
   await response.body?.cancel().catch(() => {});
 };
 
-/** In seconds. */
+/** The wait in seconds. */
 const waitOf = (response: Response): number => {
   const text = response.headers.get('retry-after') ?? '';
   const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : LONGEST_WAIT_SECONDS;
@@ -155,7 +155,7 @@ const orSourceError = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Whatever a connection can throw. */
+/** Converts any error of a connection. */
 const sourceErrorOf = (error: unknown): SourceError => {
   if (error instanceof SourceError) return error;
   if (!(error instanceof Error)) return new SourceError('it did not answer');

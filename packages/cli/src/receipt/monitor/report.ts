@@ -1,10 +1,10 @@
-/** What `svc-receipt monitor` prints after each look. */
+/** What `svc-receipt monitor` prints after each check. */
 import type { Alarm, Doubt, Look, Seen } from '@svc/transparency/monitor';
 import { line, type Paint, printable, printableJson } from '../../report.ts';
 
 export type MonitorVerdict = 'well' | 'alarm' | 'undecided';
 
-/** An alarm outweighs whatever could not be told beside it. */
+/** An alarm takes precedence over anything that could not be determined. */
 export const verdictOfLook = ({ alarms, doubts }: Look): MonitorVerdict => {
   if (alarms.length > 0) return 'alarm';
   return doubts.length > 0 ? 'undecided' : 'well';
@@ -51,7 +51,7 @@ const describeAlarm = ({ code, day, message, seen, now }: Alarm): string[] => [
   `      now:    ${printable(now ?? 'nothing')}`,
 ];
 
-/** One JSON object, on one line. */
+/** One JSON object on one line. */
 export const lookAsJson = (look: Look, state: string): string => {
   const { alarms, doubts, notes, seen, newDays, fetchedAgain } = look;
   return printableJson({

@@ -1,4 +1,4 @@
-/** `svc-receipt monitor`: looks at the checkpoints of a service, once or again and again. */
+/** `svc-receipt monitor`: checks the checkpoints of a service, once or repeatedly. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { nativeSha256 } from '@svc/merkle/native';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -24,7 +24,7 @@ type MonitorCommand = Extract<Command, { name: 'monitor' }>;
 
 const EXIT_CODES = { well: 0, alarm: 1, undecided: 2 } as const;
 
-/** With `--every` it goes on until an alarm, or until it is stopped. The last look is the answer. */
+/** With `--every` it continues until an alarm or until it is stopped. The last check is the answer. */
 export const runMonitor = async (
   command: MonitorCommand,
   paint: Paint,
@@ -57,7 +57,7 @@ interface LookContext {
   readonly terminal: Terminal;
 }
 
-/** A state that cannot be written ends the look there, as `stop` does; what was found by then is told. */
+/** A state that cannot be written ends the check early, as `stop` does; the results up to then are reported. */
 const lookOnce = async (
   { origin, recheck, since }: MonitorCommand,
   { pin, seen, writer, stop, terminal }: LookContext,
@@ -93,9 +93,10 @@ const unwritten = (error: unknown): Doubt => ({
 });
 
 /**
- * Writes at once after a while without, and otherwise at the end: a first look can see thousands of days. New days are
- * written before leaves are read too, which may take hours; that leaves have been read may be lost, and is then done again.
- * After a write that fails there is none until the next look, which writes what this one could not.
+ * Writes the state to its file. A write happens at once if the last one is long enough ago, otherwise at the end,
+ * because a first check can see thousands of days. New days are also written before leaves are read, which may take
+ * hours. The mark that leaves have been read may be lost; they are then read again. After a failed write nothing is
+ * written until the next check, which writes what this one could not.
  */
 class StateWriter {
   readonly #path: string;
@@ -109,7 +110,7 @@ class StateWriter {
     this.#writtenDays = written.length;
   }
 
-  /** The signal of a new look, aborted with the error once a write fails. */
+  /** Begins a check. Returns its signal, which aborts with the error if a write fails. */
   begin(): AbortSignal {
     this.#failed = new AbortController();
     return this.#failed.signal;
@@ -120,7 +121,7 @@ class StateWriter {
     if (performance.now() - this.#writtenMs > GATHER_MS) this.flush();
   }
 
-  /** Writes only where a day is not written yet. */
+  /** Writes only if there is a new day. */
   flushDays(): void {
     if (this.#pending !== null && this.#pending.length > this.#writtenDays) this.flush();
   }

@@ -1,20 +1,22 @@
-/** The file in which a monitor remembers what it saw. It is replaced as a whole, so that no crash leaves half of it. */
+/**
+ * The file in which a monitor stores what it saw. It is replaced as a whole, so that a crash cannot leave half of it.
+ */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { MonitorPin } from '@svc/transparency/monitor';
 import { formatSeen, parseSeen, type Seen } from '@svc/transparency/monitor';
 import { UsageError } from '../../command-line.ts';
 
-/** A day has some 900 bytes. */
+/** A day takes some 900 bytes. */
 const MAX_BYTES = 67_108_864;
 
-/** In the current directory, told apart by host. */
+/** In the current directory, one file per host. */
 export const defaultStateFile = (origin: string): string =>
   `svc-receipt-monitor.${new URL(origin).host.replaceAll(':', '_')}.json`;
 
 /**
- * Begins an empty one where there is no file yet. Rejects with UsageError where it cannot be written or read: a damaged
- * file is evidence, and is never begun anew.
+ * Reads the state, or creates an empty one if there is no file yet. Rejects with UsageError if the file cannot be read
+ * or written. A damaged file is evidence, so it is never replaced by an empty one.
  */
 export const openState = async (path: string, pin: MonitorPin): Promise<Seen> => {
   const text = await readIfThere(path);
@@ -47,7 +49,7 @@ export const writeState = (path: string, seen: Seen): void => {
   try {
     const file = openSync(beside, 'w', 0o644);
     try {
-      // Not writeSync, which leaves out the end where the disk is full, and does not throw.
+      // Not writeSync: if the disk is full, it writes only a part and does not throw.
       writeFileSync(file, formatSeen(seen));
       fsyncSync(file);
     } finally {
