@@ -1,6 +1,6 @@
 /**
- * Schema faults in words: which field, what it must be, what was sent. Messages of the contract begin with "must";
- * zod's own are put into the same form here.
+ * Describes schema faults in words: which field, what it must be, what was sent. The contract's messages begin with
+ * "must"; zod's own messages are converted to this form here.
  */
 import { z } from 'zod';
 
@@ -10,7 +10,7 @@ const MAX_ISSUES = 5;
 const MAX_CHARS = 64;
 const MAX_NAMES = 12;
 
-/** How the whole is called ("the body", "the query"), and how a field inside it. */
+/** The name of the whole input ("the body", "the query"), and that of a field inside it. */
 export interface Place {
   readonly whole: string;
   readonly field: (path: string) => string;
@@ -26,16 +26,16 @@ export const PLACES = {
   },
 } satisfies Readonly<Record<string, Place>>;
 
-/** What is wrong with an input that its schema refuses. */
+/** Describes what is wrong with an input that its schema refuses. */
 export const describeProblems = (schema: z.ZodType, input: unknown, place: Place): string => {
-  // With what was sent, for the message.
+  // `reportInput` adds the received values, which the message quotes.
   const { error } = schema.safeParse(input, { reportInput: true });
   const issues = error?.issues ?? [];
-  // By what they say: two checks of a member may say the same.
+  // Keyed by the text, because two checks of a member may say the same.
   const problems = new Map<string, Problem>();
   for (const problem of issues.flatMap(problemsOf))
     problems.set(`${pathText(problem.path)} ${problem.must}`, problem);
-  // A body can have thousands: only those that are told are put into words.
+  // A body can have thousands of faults; only the reported ones are put into words.
   const told = [...problems.values()].slice(0, MAX_ISSUES);
   const texts = told.map((problem) => describeProblem(problem, schema, input, place));
   const left = problems.size - told.length + issues.reduce((sum, issue) => sum + moreKeys(issue), 0);
@@ -45,7 +45,7 @@ export const describeProblems = (schema: z.ZodType, input: unknown, place: Place
 interface Problem {
   readonly issue: Issue;
   readonly path: readonly PropertyKey[];
-  /** Null: the member at the path is not known. */
+  /** Null: the member at the path is unknown. */
   readonly must: string | null;
 }
 
@@ -54,7 +54,7 @@ const problemsOf = (issue: Issue): readonly Problem[] =>
     ? issue.keys.slice(0, MAX_ISSUES).map((key) => ({ issue, path: [...issue.path, key], must: null }))
     : [{ issue, path: issue.path, must: mustText(issue) }];
 
-/** Number of unknown members of one object that are counted alone. */
+/** The number of an object's unknown members that are only counted. */
 const moreKeys = (issue: Issue): number =>
   issue.code === 'unrecognized_keys' ? Math.max(0, issue.keys.length - MAX_ISSUES) : 0;
 
@@ -95,7 +95,7 @@ const listNames = (schema: z.ZodType, input: unknown, path: readonly PropertyKey
   return member instanceof z.ZodType ? listNames(member, ownMember(input, step), rest) : [];
 };
 
-/** Whether the member at this path may be null; of unions nothing is told. */
+/** Whether the member at this path may be null; false for members of unions. */
 const mayBeNull = (schema: z.ZodType, [step, ...rest]: readonly PropertyKey[]): boolean => {
   if (step === undefined)
     return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
@@ -117,7 +117,7 @@ const ownMember = (value: unknown, name: PropertyKey): unknown =>
     ? (value as Record<PropertyKey, unknown>)[name]
     : undefined;
 
-/** `keys[0].id`, with names cut to a bearable length. */
+/** `keys[0].id`, with long names shortened. */
 export const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map((step, index) =>
@@ -166,7 +166,7 @@ const amountText = (origin: string, bound: string, amount: number | bigint): str
     : `have ${bound} ${amount} ${unit}${Number(amount) === 1 ? '' : 's'}`;
 };
 
-/** The value in question in a few characters, or null where there is none. */
+/** The received value in a few characters, or null if none was received. */
 const sentText = (issue: Issue, whole: unknown): string | null => {
   const sent = sentOf(issue, whole);
   if (sent === undefined) return null;
@@ -175,7 +175,7 @@ const sentText = (issue: Issue, whole: unknown): string | null => {
   return brief(JSON.stringify(sent));
 };
 
-/** A rule about several members names one by its path; what it was given is the whole. */
+/** A rule about several members names one of them by its path, but its input is the whole object. */
 const sentOf = (issue: Issue, whole: unknown): unknown => {
   if (issue.code === 'invalid_union' && 'discriminator' in issue)
     return (issue.input as Record<string, unknown>)[String(issue.discriminator)];

@@ -1,6 +1,6 @@
 /**
- * Error codes, their statuses and their body (interface §Errors, protocol §13). A DENY is never one of these: it is
- * a 200 with a Receipt.
+ * Error codes, their statuses and their body (interface §Errors, protocol §13). A DENY is never an error: it is a 200
+ * with a Receipt.
  */
 import { z } from 'zod';
 
@@ -21,7 +21,7 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 export const ERROR_CODES = Object.keys(ERROR_STATUS) as readonly ErrorCode[];
 
-/** What each code means to the caller, for the reference. A route may say it more precisely. */
+/** The meaning of each code for the caller, as the API reference shows it. A route may describe it more precisely. */
 export const ERROR_MEANING: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: 'The request is malformed. `message` names the field, what was sent and what is right.',
   UNAUTHORIZED:

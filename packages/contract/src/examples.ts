@@ -1,6 +1,6 @@
 /**
- * Example values shared by the reference. Tests hold each against the schema that shows it, and the Receipt against
- * its verifier.
+ * Example values that the parts of the API reference share. Tests check each with the schema that shows it, and the
+ * Receipt with its verifier.
  */
 import { PROFILES } from '@svc/protocol';
 import { PROTOCOL_CHECKS, TRUST_CHECKS } from './check-ids.ts';
@@ -23,7 +23,7 @@ export const EXAMPLE = {
   statusIndex: 94567,
 } as const;
 
-/** The shape of a key; not a key: its checksum does not match. */
+/** Has the form of a key but is not one: its checksum does not match. */
 export const exampleApiKey = (prefix: string) => `${prefix}${'EXAMPLE'.repeat(7)}`;
 
 const passed = (ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, true]));

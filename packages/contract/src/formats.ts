@@ -1,8 +1,8 @@
 /**
  * The value formats of the wire (interface §Identifier and value formats, protocol §13), as zod schemas.
  *
- * Every message is a phrase that begins with "must": request binding puts the field's name in front of it, so a
- * caller reads which field, what is right, and what was sent. Parsing a format mints its branded type.
+ * Every message is a phrase that begins with "must". Request binding puts the field's name before it, so that a caller
+ * reads which field it is, what is right, and what was sent. Parsing a format gives the value its branded type.
  */
 import { parseAnyUtcTime, parseUtcTime, ULID_PATTERN as ULID } from '@svc/codec';
 import {
@@ -29,7 +29,7 @@ const SLUG = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 export const text = (pattern: RegExp, message: string) =>
   z.string({ error: message }).regex(pattern, { error: message });
 
-/** Gives a string schema the branded type that its check proves. */
+/** Gives a string schema the branded type that its check guarantees. */
 const branded = <T extends string>(schema: z.ZodString): z.ZodType<T, string> =>
   schema as unknown as z.ZodType<T, string>;
 
@@ -83,7 +83,7 @@ export const accessRequestId = text(
   'must be an access request id: arq_ and a ULID',
 ).meta({ example: 'arq_01M7VZGC008Q2R7V9X1C4E6H8S' });
 
-/** A decision's event has `evt_` and the ULID of its Receipt; every other one is random. */
+/** The event of a decision has `evt_` and the ULID of its Receipt; the ids of other events are random. */
 export const eventId = text(
   /^evt_([0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{32})$/,
   'must be an event id: evt_ and 26 or 32 characters',
@@ -114,10 +114,10 @@ const time = (form: RegExp, parse: (value: string) => number | null) =>
     })
     .meta({ format: 'date-time', example: '2026-11-20T08:00:00.000Z' });
 
-/** As the service writes it. */
+/** A time as the service writes it. */
 export const timestamp = time(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/, parseUtcTime);
 
-/** As it comes in: UTC in every spelling that RFC 3339 has for it. */
+/** A time as the service accepts it: UTC in every spelling of RFC 3339. */
 export const timestampOfAnySpelling = time(
   /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]00:00)$/,
   parseAnyUtcTime,
@@ -130,14 +130,14 @@ export const slug = text(
 );
 export const uri = text(/^https?:\/\/\S+$/, 'must be an absolute http or https URL').meta({ format: 'uri' });
 
-/** An absolute http or https URL of bounded length. Which of them may be asked is the service's check. */
+/** An absolute http or https URL of limited length. The service checks which URLs it may request. */
 export const url = (most: number) =>
   text(
     new RegExp(`^(?=.{1,${most}}$)https?:\\/\\/\\S+$`),
     `must be an absolute URL of at most ${most} characters`,
   ).meta({ format: 'uri', maxLength: most });
 
-/** The public half of an Ed25519 key as Multikey text. Whether the point is admissible is the service's check. */
+/** The public half of an Ed25519 key as Multikey text. The service checks whether the point is admissible. */
 export const publicKeyMultibase = text(
   new RegExp(`^z6Mk${BASE58}{44}$`),
   'must be an Ed25519 public key as multibase text: z6Mk and 44 base58 characters',
@@ -150,7 +150,7 @@ export const keyId = text(
   /^did:[^#\s]+#[^#\s]+$/,
   'must be a DID URL that names a key: did:web:<domain>#<fragment>',
 );
-/** A key named in a path: bounded, and printable ASCII alone. */
+/** A key id in a path: limited length, printable ASCII only. */
 export const signingKeyId = text(
   /^did:web:[A-Za-z0-9._:%-]{1,500}#[\x21\x22\x24-\x7e]{1,512}$/,
   'must be the DID URL of a key: did:web:<domain>#<fragment>',
@@ -163,7 +163,7 @@ export const apiKey = text(/^dk_[a-z]+(_[a-z]+)?_[0-9A-Za-z]{49}$/, 'must be an 
   description: 'The secret itself. It is shown only in this answer.',
 });
 
-/** Protocol §7: names one logical request, so that a lost answer can be fetched again. */
+/** Protocol §7: identifies one logical request, so that a lost answer can be fetched again. */
 export const idempotencyKey = text(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"');
 /** Header of an answer to a request that had an idempotency key. */
 export const repeatHeader = {
@@ -171,22 +171,22 @@ export const repeatHeader = {
 };
 
 /**
- * One line of bounded length in characters. The reference has the pattern in a form that needs no flag: JSON Schema has
- * none.
+ * One line with a limited number of characters. The API reference has the pattern in a form without flags, because JSON
+ * Schema has none.
  */
 export const oneLine = (least: number, most: number, message: string) =>
   text(new RegExp(`^[^\\p{Cc}]{${least},${most}}$`, 'u'), message).meta({
     pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{${least},${most}}$`,
   });
 
-/** Text of any lines. Other control characters would be of no use, and each takes six characters in JSON. */
+/** Text of several lines. Other control characters are useless, and each takes six characters in JSON. */
 export const prose = (most: number) =>
   text(
     new RegExp(`^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]{0,${most}}$`, 'u'),
     `must be at most ${most} characters, without control characters other than tab and line ends`,
   ).meta({ pattern: `^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]{0,${most}}$` });
 
-/** something@host.domain without white space. Whether mail arrives there is not ours to know. */
+/** something@host.domain without white space. Whether the address receives mail is not checked. */
 export const emailAddress = text(
   /^(?=.{1,200}$)[!-?A-~\u00a1-\uffff]+@[!-?A-~\u00a1-\uffff]+\.[!-?A-~\u00a1-\uffff]+$/,
   'must be an email address of at most 200 characters',
@@ -198,7 +198,7 @@ export const displayName = oneLine(1, 200, 'must be 1 to 200 characters without 
 /** The owner's note on an API key. */
 export const label = oneLine(0, 100, 'must be at most 100 characters without control characters');
 
-/** A filter that is compared as it stands. */
+/** The value of a filter that is compared exactly. */
 export const searchText = oneLine(1, 512, 'must be 1 to 512 characters without control characters');
 
 /** A member that is an integer from `minimum` to `maximum`. */
@@ -207,12 +207,12 @@ export const integer = (minimum: number, maximum: number) => {
   return z.int({ error }).min(minimum, { error }).max(maximum, { error });
 };
 
-/** What RFC 3339 can write: the last millisecond of the year 9999. */
+/** The last instant that RFC 3339 can write: the last millisecond of the year 9999. */
 const LAST_INSTANT_MS = 253_402_300_799_999;
 
 /**
- * A time that leaves as milliseconds since the epoch. The service dates in milliseconds, so a bound between two of them
- * is the later one.
+ * A time, converted to milliseconds since the epoch. The service dates in milliseconds, so a time between two of them
+ * becomes the later one.
  */
 export const instant = timestampOfAnySpelling
   .transform((value) => {
@@ -226,7 +226,7 @@ export const cursor = text(/^[\x21-\x7e]{1,512}$/, 'must be the next_cursor of t
   description: 'The `next_cursor` of the previous page.',
 });
 
-/** A query parameter that is an integer from `minimum` to `maximum`; arrives as text and leaves as a number. */
+/** A query parameter that is an integer from `minimum` to `maximum`: parsed from text to a number. */
 export const queryInteger = (minimum: number, maximum: number, fallback: number) => {
   const message = `must be an integer from ${minimum} to ${maximum}`;
   return text(/^(0|[1-9][0-9]{0,9})$/, message)
@@ -236,10 +236,10 @@ export const queryInteger = (minimum: number, maximum: number, fallback: number)
     .meta({ type: 'integer', minimum, maximum, default: fallback });
 };
 
-/** Protocol §13: every list. */
+/** Protocol §13: the page size of every list. */
 export const pageLimit = queryInteger(1, 200, 50);
 
-/** The members of a JSON body that is handed on untouched: the same object, own `__proto__` members and all. */
+/** A JSON object that is passed on unchanged: the same object, including own `__proto__` members. */
 export const jsonObject = z
   .custom<{ readonly [name: string]: unknown }>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),

@@ -1,4 +1,4 @@
-/** Every route of the service, declared once, and the types and checks that follow from it. */
+/** Every route of the service, declared once, and the types and checks derived from the routes. */
 export { parseEvidenceType } from './areas/public.ts';
 export { describeProblems, PLACES, type Place, pathText } from './describe-issues.ts';
 export {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { didWeb, instant } from './formats.ts';
 
-/** Interface §Principal lifecycle: whom a Principal key or an org:admin key acts for. */
+/** Interface §Principal lifecycle: the Principal for which a Principal key or an org:admin key acts. */
 export const actingFor = z.strictObject({
   principal: didWeb.optional().meta({
     description:
@@ -17,7 +17,7 @@ export const didParams = z.strictObject({
   }),
 });
 
-/** The period that is counted (interface §Limits). */
+/** The period whose decisions are counted (interface §Limits). */
 export const statsRange = {
   since: instant.optional().meta({
     description: 'Decisions evaluated at this instant or later. Default: 29 days ago, 00:00 UTC.',

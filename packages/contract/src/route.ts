@@ -1,37 +1,44 @@
 /**
- * What one endpoint is, as data. Request binding, the typed caller, limits, 404/405 answers, the API reference and
- * the tests' response checks are all read from these objects, so none of them can disagree with another.
+ * Describes one endpoint as data. Request binding, the typed caller, limits, 404/405 answers, the API reference and the
+ * tests' response checks all use these objects, so they cannot disagree.
  */
 import type { z } from 'zod';
 import type { ErrorCode } from './error-codes.ts';
 
 /**
- * The class of callers that a route admits. `org` is any org key, `org:admin` only one of role admin. An empty list is
- * a public route.
+ * The class of callers that a route admits. `org` is any org key, `org:admin` only one of role admin. An empty list
+ * makes the route public.
  */
 export type AuthClass = 'rp' | 'principal' | 'org' | 'org:admin' | 'observer' | 'admin' | 'provision';
 
 /**
- * Interface §Limits: per API key at the RP's own rate, per API key at the common rate, per client IP; and at rates of
- * their own, per provision key for self-serve and per client IP for the sandbox.
+ * The rate limits (interface §Limits):
+ * - `verify`: per API key, at the relying party's own rate;
+ * - `authenticated`: per API key, at the common rate;
+ * - `public`: per client IP;
+ * - `self-serve`: per provision key, at its own rate;
+ * - `sandbox`: per client IP, at its own rate.
  */
 export type LimiterBucket = 'verify' | 'authenticated' | 'self-serve' | 'public' | 'sandbox';
 
-/** What a deployment may leave out. Its routes then answer 404 to a caller that they would admit, whatever is sent. */
+/**
+ * Features that a deployment may leave out. Their routes then answer 404 to every caller whom they would admit,
+ * whatever the request.
+ */
 export type Feature = 'sandbox' | 'self-serve' | 'webhooks' | 'ssf';
 
 export type HttpMethod = 'get' | 'post' | 'patch' | 'put' | 'delete';
 
-/** A JSON answer. The handler gives a value, or its finished JSON text when the exact bytes matter. */
+/** A JSON answer. The handler returns a value, or the finished JSON text if the exact bytes matter. */
 export interface JsonResponse<S extends z.ZodType = z.ZodType> {
   readonly kind: 'json';
   readonly description: string;
   readonly schema: S;
-  /** Response headers beyond the common ones: name → meaning. */
+  /** Response headers besides the common ones: name → meaning. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Stored bytes, served as they are. `schema` is given where the bytes are JSON. */
+/** Stored bytes, served unchanged. `schema` is given if the bytes are JSON. */
 export interface RawResponse<T extends string = string> {
   readonly kind: 'raw';
   readonly description: string;
@@ -41,14 +48,14 @@ export interface RawResponse<T extends string = string> {
 }
 
 /**
- * A body that is made while it is sent, of any length. Once it has begun there is no other way to report a failure than
- * to break the connection, so a body that ends is whole.
+ * A body of any length that is produced while it is sent. Once it has begun, only a broken connection can report a
+ * failure, so a body that ends is complete.
  */
 export interface StreamResponse<T extends string = string> {
   readonly kind: 'stream';
   readonly description: string;
   readonly contentTypes: readonly T[];
-  /** For types that are lines of JSON: what each line is. */
+  /** For types whose content is lines of JSON: the schema of a line. */
   readonly lineSchemas?: Readonly<Partial<Record<T, z.ZodType>>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -64,14 +71,14 @@ export type SuccessResponse = JsonResponse | RawResponse | StreamResponse | Empt
 
 export interface Route {
   readonly method: HttpMethod;
-  /** `/relying-parties/{did}`: a parameter is one whole segment. */
+  /** `/relying-parties/{did}`: a parameter is one whole path segment. */
   readonly path: `/${string}`;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
   readonly auth: readonly AuthClass[];
   readonly limiter: LimiterBucket;
-  /** Absent: every deployment has it. */
+  /** Absent: every deployment has the route. */
   readonly feature?: Feature;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
@@ -79,15 +86,17 @@ export interface Route {
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
   /**
-   * How the body is read. `strict` (the default): all of it is strict JSON. `envelope`: only its own members are judged;
-   * what stands inside them is the handler's to judge. `authzen`: sent as `application/json`, and with numbers of any
-   * JSON form, since it may hold members that nobody asked for; those that strict JSON refuses read as null.
+   * How the body is parsed.
+   * - `strict` (the default): the whole body must be strict JSON.
+   * - `envelope`: only the members of the body itself are checked; the handler checks what they contain.
+   * - `authzen`: the media type is `application/json`. Numbers may have any JSON form, because the body may contain
+   *   members that the service does not need; values that strict JSON refuses read as null.
    */
   readonly bodyReading?: 'strict' | 'envelope' | 'authzen';
-  /** In place of the common 65,536. */
+  /** Replaces the common limit of 65,536. */
   readonly maxBodyBytes?: number;
   readonly responses: Readonly<Record<number, SuccessResponse>>;
-  /** Errors this route adds to the common ones, or says more precisely than they do. */
+  /** Errors that this route has besides the common ones, or describes more precisely. */
   readonly errors: Readonly<Partial<Record<ErrorCode, string>>>;
 }
 
@@ -116,7 +125,7 @@ export const stream = <const T extends string>(
 
 export const empty = (description: string): EmptyResponse => ({ kind: 'empty', description });
 
-/** Every error status a route can answer: what follows from its shape, and what it declares. */
+/** Every error code that a route can answer: those that follow from its shape, and those that it declares. */
 export const errorCodesOf = (route: Route): readonly ErrorCode[] => {
   const codes = new Set<ErrorCode>(['INVALID_REQUEST', 'RATE_LIMITED', 'INTERNAL']);
   if (route.auth.length > 0) codes.add('UNAUTHORIZED');

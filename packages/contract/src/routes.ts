@@ -25,7 +25,10 @@ import { transparencyRoutes } from './areas/transparency.ts';
 import { usageRoutes } from './areas/usage.ts';
 import { verifyRoutes } from './areas/verify.ts';
 
-/** An area is one word everywhere: a file of `areas/`, a folder of the use cases, a file of endpoints, their tests. */
+/**
+ * The name of an area is the same everywhere: a file of `areas/`, a folder of use cases, a file of endpoints, their
+ * tests.
+ */
 export const areas = {
   verify: verifyRoutes,
   authzen: authZenRoutes,
@@ -56,7 +59,7 @@ export const areas = {
 
 const { createPrincipal, ...directoryRoutes } = principalRoutes;
 
-/** In the order of `docs/openapi.json`: both registrations come before the directory of who is registered. */
+/** In the order of `docs/openapi.json`: both registrations come before the directory of the registered Principals. */
 export const routes = {
   ...areas.verify,
   ...areas.authzen,

@@ -1,4 +1,4 @@
-/** Types read off the routes: what a handler receives and what it may answer. */
+/** Types derived from the routes: what a handler receives and what it may answer. */
 import type { z } from 'zod';
 import type { EmptyResponse, JsonResponse, RawResponse, Route, StreamResponse } from './route.ts';
 import type { areas, routes } from './routes.ts';
@@ -11,7 +11,7 @@ export type RouteId = keyof Routes;
 type Nothing = Readonly<Record<never, never>>;
 type Parsed<S> = S extends z.ZodType ? z.output<S> : Nothing;
 
-/** The parsed request: unknown members refused, defaults filled in, formats branded. */
+/** The parsed request: unknown members were refused, defaults filled in, formats branded. */
 export interface Input<R extends Route> {
   readonly params: R extends { readonly params: infer S } ? Parsed<S> : Nothing;
   readonly query: R extends { readonly query: infer S } ? Parsed<S> : Nothing;
@@ -34,7 +34,7 @@ interface RawReply<Status, T extends string> {
 
 interface StreamReply<Status, T extends string> {
   readonly status: Status;
-  /** Taken no faster than the client reads, and ended early when it goes away. */
+  /** Consumed no faster than the client reads, and ended early when the client disconnects. */
   readonly stream: AsyncIterable<string | Uint8Array>;
   readonly contentType: T;
   readonly headers?: ResponseHeaders;

@@ -1,9 +1,10 @@
 /**
- * Which IP addresses are public: the guard connects to no other. The tables are what the IANA special-purpose address
- * registries (RFC 6890) hold, whether "globally reachable" or not, since no customer's host lives there. Everything
- * that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo) is refused whole, so nothing hides in a public spelling.
+ * Decides which IP addresses are public; the guard connects to no others. The tables contain all entries of the IANA
+ * special-purpose address registries (RFC 6890), even "globally reachable" ones, because no customer's host has such an
+ * address. All ranges that embed an IPv4 address (mapped, NAT64, 6to4, Teredo) are refused, so that none can hide a
+ * private address.
  *
- * ipaddr.js is asked as well: an address passes only if both agree.
+ * ipaddr.js is a second check: an address passes only if both agree.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -45,10 +46,10 @@ const SPECIAL_IPV6 = [
 const ipv4Ranges = SPECIAL_IPV4.map(([cidr, use]) => ({ cidr: ipaddr.IPv4.parseCIDR(cidr), use }));
 const ipv6Ranges = SPECIAL_IPV6.map(([cidr, use]) => ({ cidr: ipaddr.IPv6.parseCIDR(cidr), use }));
 
-/** What makes `text` not a public address ("loopback"), or null when it is one. */
+/** The special use of `text` as an address ("loopback"), or null for a public address. */
 export const findSpecialUse = (text: string): string | null => {
-  // isIP knows only the canonical notations; ipaddr.js alone would also read octal and short ones. A zone index
-  // (`fe80::1%eth0`) passes isIP and has no place in a DNS answer.
+  // isIP accepts only canonical notations; ipaddr.js alone would also read octal and short ones. A zone index
+  // (`fe80::1%eth0`) passes isIP but does not occur in DNS answers.
   if (isIP(text) === 0 || text.includes('%')) return 'not an IP address';
   const address = ipaddr.parse(text);
   const use = address instanceof ipaddr.IPv4 ? specialIpv4(address) : specialIpv6(address);

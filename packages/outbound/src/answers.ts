@@ -1,24 +1,24 @@
 /**
- * What the outside answered, as values. Nothing that a remote host or a resolver does is an exception here; `why` is
- * for logs and operators, names the fault and never repeats text or addresses that came from outside.
+ * The answers of outside hosts, as values. Nothing that a remote host or a resolver does raises an exception here.
+ * `why` is for logs and operators; it names the fault, and never repeats text or addresses from outside.
  */
 
-/** Why no usable answer came, for callers that treat some of these as an answer of their own. */
+/** Why there is no usable answer. Some callers treat some of these faults as an answer. */
 export type UnreachableFault =
-  /** Too many requests under way and waiting. */
+  /** Too many requests are under way and waiting. */
   | 'busy'
   | 'deadline'
-  /** The resolver failed: no answer, SERVFAIL, a broken message. */
+  /** The resolver failed: no answer, SERVFAIL, a malformed message. */
   | 'dns'
-  /** DNS answered, and positively: the name does not exist or has no address. */
+  /** DNS answered positively that the name does not exist or has no address. */
   | 'no-address'
   | 'connect'
   | 'tls'
-  /** Not HTTP/1.1 to the end: a broken message, closed early, headers too long. */
+  /** The answer was not complete HTTP/1.1: malformed, closed early, or with headers too long. */
   | 'protocol'
-  /** A content or transfer coding that was not asked for. */
+  /** A content or transfer coding that was not requested. */
   | 'encoding'
-  /** A successful answer with more than `maxBytes`. */
+  /** A successful answer of more than `maxBytes`. */
   | 'too-large';
 
 export interface Unreachable {
@@ -27,7 +27,10 @@ export interface Unreachable {
   readonly why: string;
 }
 
-/** The policy forbids it. `url` and `name`: by what was asked, for ever. `address`: by what DNS says now. */
+/**
+ * The rule that forbids a request. `url` and `name` depend only on the request and never change; `address` depends on
+ * the current DNS answer.
+ */
 export type RefusalRule = 'url' | 'name' | 'address';
 
 export interface Refused {
@@ -38,25 +41,25 @@ export interface Refused {
 
 export interface Answered {
   readonly kind: 'answered';
-  /** As the host gave it, redirects included. */
+  /** The status from the host, redirects included. */
   readonly status: number;
   readonly contentType: string | null;
-  /** The header as it came. */
+  /** The header as received. */
   readonly retryAfter: string | null;
-  /** Complete for 2xx, and for 400 where that is to be read; else, and where none was to be read, this is empty. */
+  /** Complete for 2xx, and for 400 if `errorBytes` allows it. Otherwise empty, as when no body was to be read. */
   readonly body: Uint8Array;
 }
 
 export type OutboundAnswer = Answered | Refused | Unreachable;
 
-/** `absent` is a positive answer (NXDOMAIN, or no TXT record at the name); a failure is never `absent`. */
+/** `absent` is a positive answer (NXDOMAIN, or no TXT record at the name). A failure is never `absent`. */
 export type TxtAnswer =
   | { readonly kind: 'records'; readonly records: readonly string[] }
   | { readonly kind: 'absent' }
   | Refused
   | Unreachable;
 
-/** Carries a fault from where it is seen to where the answer is made. Does not leave this package. */
+/** Carries a fault from where it is detected to where the answer is made. It does not leave this package. */
 export class OutboundFault extends Error {
   readonly answer: Refused | Unreachable;
 

@@ -1,7 +1,6 @@
 /**
- * A TCP connection as TLS sees it, that ends itself once it has brought too much. What TLS keeps to itself is counted
- * here and nowhere else: certificates, and records that carry no data (KeyUpdate, session tickets), each of which costs
- * time.
+ * A TCP connection under TLS that ends itself after too many bytes. Only here can the bytes be counted that TLS
+ * consumes itself: certificates, and records without data (KeyUpdate, session tickets). Each of them costs CPU time.
  */
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -12,7 +11,7 @@ export class BoundedStream extends Duplex {
   #left: number;
   #fault: UnreachableFault = 'tls';
 
-  /** `handshakeBytes`: how many may come before `endHandshake` is called. Beyond them the fault is `tls`. */
+  /** `handshakeBytes`: the bytes allowed before `endHandshake` is called. More cause the fault `tls`. */
   constructor(socket: Socket, handshakeBytes: number) {
     super();
     this.#socket = socket;
@@ -23,7 +22,7 @@ export class BoundedStream extends Duplex {
     socket.on('close', () => this.destroy());
   }
 
-  /** `bytes`: how many may come from now on. Beyond them the fault is `too-large`. */
+  /** `bytes`: the bytes allowed from now on. More cause the fault `too-large`. */
   endHandshake(bytes: number): void {
     this.#left = bytes;
     this.#fault = 'too-large';

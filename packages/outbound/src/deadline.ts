@@ -1,6 +1,6 @@
 /**
- * One deadline over everything that a request waits for. What ignores the signal is left behind: its result is
- * dropped, and it still counts as under way until it ends.
+ * One deadline for everything that a request waits for. Work that ignores the signal is abandoned: its result is
+ * dropped, and it counts as under way until it ends.
  */
 import { withinMs } from '@svc/service';
 import { OutboundFault, unreachable } from './answers.ts';

@@ -1,7 +1,7 @@
 /**
- * A connection to an address that was checked before, and to no other: no name is looked up here. Before the first
- * byte is sent, the socket is asked where it really leads. TLS is verified for the host name, whatever the
- * environment says (`NODE_TLS_REJECT_UNAUTHORIZED`).
+ * Connects to an address that was checked before, and to no other: no name is resolved here. Before the first byte is
+ * sent, the socket's real remote address is compared. TLS is verified for the host name, whatever the environment says
+ * (`NODE_TLS_REJECT_UNAUTHORIZED`).
  */
 import { constants } from 'node:crypto';
 import net from 'node:net';
@@ -11,18 +11,18 @@ import { BoundedStream } from './bounded-stream.ts';
 import type { Endpoint } from './target.ts';
 
 export interface TlsPolicy {
-  /** The host of the URL: SNI, and the name that the certificate must hold. */
+  /** The host of the URL: used for SNI, and the name that the certificate must contain. */
   readonly servername: string;
   /** Trust these certificates (PEM) instead of the system's. */
   readonly ca?: string | undefined;
 }
 
-/** How long one address may take while there is another to try. */
+/** Time for one address while there is another one to try. */
 const ATTEMPT_MS = 1000;
 const MAX_ATTEMPTS = 4;
 
 /**
- * TLS 1.3, and of TLS 1.2 only ECDHE with an AEAD, over elliptic curves: with finite-field groups the host would choose
+ * TLS 1.3, and for TLS 1.2 only ECDHE with an AEAD over elliptic curves. With finite-field groups the host could choose
  * how long this process computes, up to a second for each handshake.
  */
 const CIPHERS = [
@@ -32,13 +32,13 @@ const CIPHERS = [
   'ECDHE+AESGCM',
   'ECDHE+CHACHA20',
 ].join(':');
-/** Certificate chains have some 4 KB. Each certificate costs time before it is known to be of any worth. */
+/** Certificate chains have some 4 KB. Each certificate costs CPU time before it is known whether it is valid. */
 const HANDSHAKE_BYTES = 32_768;
 const GROUPS = 'X25519:P-256:P-384:P-521';
 
 /**
- * Tries the endpoints in order until one accepts a connection. `secure` null: plain TCP, for loopback. `mostBytes`: what
- * TLS may bring after its handshake; more ends the connection.
+ * Tries the endpoints in order until one accepts a connection. `secure` null: plain TCP, for loopback. `mostBytes`: the
+ * bytes that TLS may receive after its handshake; more end the connection.
  */
 export const dialFirst = async (
   endpoints: readonly Endpoint[],
@@ -70,7 +70,7 @@ const connect = async (
   signal: AbortSignal,
 ): Promise<net.Socket> => {
   const family = net.isIP(address);
-  // With anything but an address net.connect would ask DNS again.
+  // For anything but an address, net.connect would query DNS again.
   if (family === 0) throw new RangeError('an endpoint is an IP address');
   const host = canonical(address, family);
   const socket = net.connect({ host, port, family, autoSelectFamily: false });
@@ -112,13 +112,13 @@ const encrypt = async (
   return secured;
 };
 
-/** As the system spells it, to be compared with `remoteAddress`. */
+/** The system's spelling of an address, for the comparison with `remoteAddress`. */
 const canonical = (address: string, family: number): string =>
   new net.SocketAddress({ address, family: family === 6 ? 'ipv6' : 'ipv4' }).address;
 
 const timedOut = () => new OutboundFault(unreachable('connect', `no connection within ${ATTEMPT_MS} ms`));
 
-/** Waits for `event`; on a failure or an abort the socket is destroyed. */
+/** Waits for `event`. On a failure or an abort the socket is destroyed. */
 const ready = (
   socket: net.Socket,
   event: 'connect' | 'secureConnect',

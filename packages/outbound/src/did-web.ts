@@ -1,7 +1,8 @@
 /**
  * did:web resolution for hosted Principals (did:web Method §3.2, protocol §13).
  *
- * What the host decides about its document is `invalid`, what only keeps us from asking is `unreachable`:
+ * A result that the host itself determines is `invalid`. A result that only prevents the service from asking is
+ * `unreachable`:
  *
  * | answer                                                        | resolution  |
  * |---------------------------------------------------------------|-------------|
@@ -37,18 +38,18 @@ export interface ResolvedKey {
 export type Resolution =
   | {
       readonly kind: 'resolved';
-      /** The document exactly as it was served. */
+      /** The document exactly as served. */
       readonly text: string;
-      /** As its host gave it, if that is of the JSON family; lower case. */
+      /** The content type from the host, in lower case, if it is a JSON type. */
       readonly contentType: string | null;
       readonly document: DidDocument;
-      /** Usable Ed25519 assertion keys, strict ones only, in the document's order. May be none. */
+      /** Usable Ed25519 assertion keys, strict ones only, in the document's order. The list may be empty. */
       readonly keys: readonly ResolvedKey[];
     }
   | { readonly kind: 'invalid'; readonly problem: string }
   | { readonly kind: 'unreachable'; readonly problem: string };
 
-/** The form of a key id: the DID, and a fragment of RFC 3986 characters. Others could not be a Grant's `kid`. */
+/** The form of a key id: the DID, and a fragment of RFC 3986 characters. Other ids could not be a Grant's `kid`. */
 const FRAGMENT = /^#[A-Za-z0-9._~!$&'()*+,;=:@/?-]{1,256}$/;
 const ACCEPT = 'application/did+json, application/json;q=0.9';
 
@@ -68,7 +69,7 @@ export const resolveDidWeb = async (
   return isServerFailure(answer.status) ? { kind: 'unreachable', problem } : invalid(problem);
 };
 
-/** Statuses that say "not now" rather than "no". */
+/** Statuses that mean "not now" and not "no". */
 export const isServerFailure = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429;
 
@@ -102,22 +103,22 @@ const jsonTypeOf = (contentType: string | null): string | null => {
   return JSON_FAMILY.test(type) ? type : null;
 };
 
-/** Every key ever seen is kept for ever, so one document may not bring any number of them. */
+/** Every key is stored for ever once seen, so a document may not contain any number of keys. */
 const MAX_KEYS = 32;
-/** Without libsodium a key, strict or not, takes a millisecond of this process to check. */
+/** Without libsodium, checking a key, strict or not, takes a millisecond of this process. */
 const MAX_CANDIDATES = 64;
 const KEY_BYTES = 32;
 
 type Candidate = readonly [kid: string, publicKey: Uint8Array];
 
-/** The keys that can be named by a Grant; keys of other kinds, and those that cannot be read, are not among them. */
+/** The keys that a Grant can name. Keys of other kinds and unreadable keys are left out. */
 const candidatesOf = ({ id, assertionKeys }: DidDocument): readonly Candidate[] =>
   [...assertionKeys].filter(
     ([kid, publicKey]) =>
       publicKey.length === KEY_BYTES && kid.startsWith(id) && FRAGMENT.test(kid.slice(id.length)),
   );
 
-/** No more than one above the bound. */
+/** Stops at one key above the limit. */
 const usableKeys = (candidates: readonly Candidate[], crypto: KeyCheck): ResolvedKey[] => {
   const keys: ResolvedKey[] = [];
   for (const [kid, publicKey] of candidates) {

@@ -1,37 +1,40 @@
 /**
- * DNS behind a port. Each question is asked once, with limits of its own, and answers a value: what the resolver said
- * positively is kept apart from what it failed to say.
+ * DNS behind a port. Each question is asked once, with its own limits, and returns a value. Positive answers of the
+ * resolver are kept apart from its failures.
  */
 import { Resolver } from 'node:dns/promises';
 import { codeOf, type TxtAnswer, type Unreachable, unreachable } from './answers.ts';
 
 export type AddressAnswer =
-  /** Every A and AAAA record, unchecked; or those of one family, and how the question for the other failed. */
+  /** Every A and AAAA record, unchecked; or those of one family, and the fault of the query for the other. */
   | { readonly kind: 'addresses'; readonly addresses: readonly string[]; readonly failed?: Unreachable }
   | Exclude<DnsTxtAnswer, { kind: 'records' }>;
 
 export type DnsTxtAnswer = Exclude<TxtAnswer, { kind: 'refused' }>;
 
 export interface DnsPort {
-  /** Aborting makes the answer worthless, not an error. */
+  /** After an abort the result is meaningless, but not an error. */
   addresses(name: string, signal: AbortSignal): Promise<AddressAnswer>;
   /** The strings of one TXT record are joined (RFC 7208 §3.3). */
   txt(name: string, signal: AbortSignal): Promise<DnsTxtAnswer>;
 }
 
 export interface NodeDnsOptions {
-  /** `address` or `address:port`; the system's resolvers when left out. */
+  /** `address` or `address:port`; the system's resolvers unless given. */
   readonly servers?: readonly string[];
-  /** For one attempt. Two attempts per server, the second with twice the time. */
+  /** For one attempt. There are two attempts per server, the second with twice the time. */
   readonly timeoutMs?: number;
 }
 
-/** Name does not exist; name exists without such a record. Everything else is a failure. */
+/** The name does not exist, or exists without such a record. All other codes are failures. */
 const POSITIVE_ABSENCE: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** DNS by c-ares: no hosts file, no search list, TCP when UDP was truncated. */
+/** DNS through c-ares: no hosts file, no search list, TCP if a UDP answer was truncated. */
 export const nodeDns = ({ servers, timeoutMs = 800 }: NodeDnsOptions = {}): DnsPort => {
-  /** A resolver for each question, so that cancelling one cancels no other. Positive absence is no values. */
+  /**
+   * One resolver for each question, so that cancelling one question cancels no other. Positive absence returns no
+   * values.
+   */
   const ask = async <T>(
     signal: AbortSignal,
     question: (resolver: Resolver) => Promise<T[]>,
@@ -58,7 +61,8 @@ export const nodeDns = ({ servers, timeoutMs = 800 }: NodeDnsOptions = {}): DnsP
       ]);
       const addresses = families.flatMap((family) => ('kind' in family ? [] : family));
       const failed = families.find((family) => 'kind' in family);
-      // One family is enough to connect; with neither, a failure in one leaves the name's absence unproven.
+      // One family suffices to connect. Without any address, a failure of one family leaves the name's absence
+      // unproven.
       if (addresses.length > 0) return { kind: 'addresses', addresses, ...(failed && { failed }) };
       return failed ?? { kind: 'absent' };
     },

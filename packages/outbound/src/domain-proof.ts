@@ -1,8 +1,10 @@
 /**
- * Does a hosted Principal control its domain (protocol §13)? Two places count, and either suffices: a TXT record
- * `svc-verification=<token>` at `_svc-challenge.<host>`, and `/.well-known/svc-verification.json` with exactly
- * `{did, token}`, or a list of such objects: several DIDs can share a host. A proof names the whole DID, so that on a shared
- * host nobody proves another's path.
+ * Checks whether a hosted Principal controls its domain (protocol §13). Either of two places suffices:
+ * - a TXT record `svc-verification=<token>` at `_svc-challenge.<host>`;
+ * - `/.well-known/svc-verification.json` with exactly `{did, token}`, or with a list of such objects, because several
+ *   DIDs can share a host.
+ *
+ * A proof in the document names the whole DID, so on a shared host nobody can prove the path of another.
  */
 import {
   type DidWeb,
@@ -16,17 +18,19 @@ import type { OutboundAnswer, TxtAnswer } from './answers.ts';
 import { isServerFailure } from './did-web.ts';
 import type { Outbound } from './outbound.ts';
 
-/** `absent`: both places positively hold no proof. `unknown`: no proof seen, and one place could not be asked. */
+/**
+ * `absent`: both places positively contain no proof. `unknown`: no proof was found, and one place could not be queried.
+ */
 export type DomainProof = 'proven' | 'absent' | 'unknown';
 
 export interface DomainClaim {
   readonly did: DidWeb;
-  /** As it stands in the DID. */
+  /** The domain as the DID contains it. */
   readonly domain: string;
   readonly token: string;
 }
 
-/** Throws RangeError when `domain` is not the DID's. */
+/** Throws RangeError if `domain` is not that of the DID. */
 export const checkDomainProof = async (outbound: Outbound, claim: DomainClaim): Promise<DomainProof> => {
   const parsed = parseDidWeb(claim.did);
   if (parsed === null || claim.did.split(':')[2] !== claim.domain || claim.token === '')
@@ -51,7 +55,7 @@ const judgeTxt = (answer: TxtAnswer, token: string): DomainProof => {
 
 const judgeWellKnown = (answer: OutboundAnswer, claim: DomainClaim): DomainProof => {
   if (answer.kind === 'refused') return 'unknown';
-  // A name without an address has no well-known document, and what is too large is not the one asked for.
+  // A name without an address has no well-known document, and a document that is too large is not the expected one.
   if (answer.kind === 'unreachable')
     return answer.fault === 'no-address' || answer.fault === 'too-large' ? 'absent' : 'unknown';
   if (answer.status !== 200) return isServerFailure(answer.status) ? 'unknown' : 'absent';
@@ -64,7 +68,7 @@ const isProofDocument = (body: Uint8Array, { did, token }: DomainClaim): boolean
   if (json === null || !json.ok) return false;
   const proofs = Array.isArray(json.value) ? json.value : [json.value];
   return proofs.filter(isJsonObject).some((proof) => {
-    // No inherited `did` or `token` can count: with two own members, both must be these.
+    // There are exactly two own members, so both must be these, and no inherited `did` or `token` is used.
     const isExact = Object.keys(proof).sort().join() === 'did,token';
     return isExact && proof.did === did && proof.token === token;
   });

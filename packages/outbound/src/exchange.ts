@@ -1,6 +1,6 @@
 /**
- * One HTTP/1.1 exchange over one connection of its own, which is closed after it. undici's client core is used bare:
- * it follows no redirect, keeps no cookie, reads no proxy variable and decodes no content coding.
+ * One HTTP/1.1 exchange over its own connection, which is closed afterwards. It uses undici's client core directly:
+ * that follows no redirect, keeps no cookie, reads no proxy variable and decodes no content coding.
  */
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -14,31 +14,31 @@ export interface Exchange {
   readonly body: string | null;
   /** Media type of `body`. */
   readonly contentType: string;
-  /** Null: the body is not read, and the answer is its status alone. */
+  /** Null: the body is not read, and the answer has only its status. */
   readonly maxBytes: number | null;
-  /** How many bytes of a 400's body are read, if it is no longer; 0: none. */
+  /** Largest body of a 400 that is read, in bytes; 0: none is read. */
   readonly errorBytes: number;
-  /** Added to those of every request. */
+  /** Added to the headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** W3C Trace Context; null: none is sent. */
   readonly traceparent: string | null;
 }
 
 const MAX_HEADER_BYTES = 16_384;
-/** Answers of 1xx before the answer: `100 Continue`, `103 Early Hints`. Each has headers of its own. */
+/** Interim 1xx answers: `100 Continue`, `103 Early Hints`. Each has its own headers. */
 const MAX_INFORMATIONAL = 8;
-/** How many pieces a body may come in, beside one for each 64 bytes that may be read of it: each costs microseconds. */
+/** The number of pieces of a body, besides one for each 64 bytes that may be read; each costs microseconds. */
 const PIECES = 1024;
 const NOTHING = new Uint8Array(0);
 
-/** Opens the connection by `dial`, which is told how many bytes it may bring on the wire. Throws OutboundFault. */
+/** Opens the connection with `dial`, which gets the limit of received bytes. Throws OutboundFault. */
 export const exchange = async (
   request: Exchange,
   dial: (mostBytes: number) => Promise<Socket>,
   signal: AbortSignal,
 ): Promise<Answered> => {
   const connection = await dial(mostBytes(request) + 2 * READ_AT_ONCE);
-  // The client hears of its errors while it has the connection; one from before or after that must not end the process.
+  // The client handles errors only while it has the connection. An earlier or later one must not end the process.
   connection.on('error', () => {});
   boundBytes(connection, request);
   const client = clientOver(connection, request.url);
@@ -57,8 +57,8 @@ export const exchange = async (
 };
 
 /**
- * Ends the connection once it has brought more than any answer needs. What is read of a body is bounded elsewhere; this
- * is for what comes around it, as the extensions of a chunk, which without end would take all the time of this process.
+ * Ends the connection after more bytes than any answer needs. The body has its own limit. This limit is for what
+ * surrounds it, such as chunk extensions, which without end would take all the CPU time of this process.
  */
 const boundBytes = (connection: Socket, request: Exchange): void => {
   const most = mostBytes(request);
@@ -71,17 +71,17 @@ const boundBytes = (connection: Socket, request: Exchange): void => {
 const mostBytes = ({ maxBytes, errorBytes }: Exchange): number =>
   2 * MAX_HEADER_BYTES + 2 * Math.max(maxBytes ?? 0, errorBytes);
 
-/** What may be there already when an answer is read no further. */
+/** The bytes that may already be buffered when reading stops. */
 const READ_AT_ONCE = 65_536;
 
-/** A client that can use this connection once and open no other, so that nothing is ever sent again elsewhere. */
+/** A client that uses this connection once and opens no other, so that nothing is ever sent again elsewhere. */
 const clientOver = (connection: Socket, url: URL): Client => {
   let unused: Socket | null = connection;
   return new Client(url.origin, {
     connect: (_options, callback) => {
       const socket = unused;
       unused = null;
-      // The client does not take an answer from within its own call.
+      // The client does not accept a callback within its own call.
       queueMicrotask(() => {
         if (socket === null) callback(new OutboundFault(unreachable('protocol', 'HTTP: closed')), null);
         else callback(null, socket);
@@ -90,7 +90,7 @@ const clientOver = (connection: Socket, url: URL): Client => {
     pipelining: 1,
     allowH2: false,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // The caller's deadline covers all of it.
+    // The caller's deadline covers the whole exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -118,7 +118,7 @@ const ask = async (
     body,
     signal,
     reset: true,
-    // The client fails an assertion, outside of any promise, when a connection is destroyed while a body has it pause.
+    // The client fails an assertion, outside of any promise, if a connection is destroyed while its body is paused.
     highWaterMark: mostBytes(request) + READ_AT_ONCE + 1,
     onInfo: () => {
       informational += 1;
@@ -151,7 +151,7 @@ const requireCoding = (header: string | string[] | undefined, allowed: string): 
 const isCoding = (header: string | string[] | undefined, allowed: string): boolean =>
   header === undefined || (typeof header === 'string' && header.trim().toLowerCase() === allowed);
 
-/** Nothing of one that is longer, or does not come to its end: the status is the answer. */
+/** Returns nothing if the body is longer or incomplete: the status alone is then the answer. */
 const readWhole = (body: Readable, maxBytes: number): Promise<Uint8Array> =>
   readAtMost(body, maxBytes).catch(() => NOTHING);
 
@@ -164,7 +164,7 @@ const readAtMost = (body: Readable, maxBytes: number): Promise<Uint8Array> =>
       reject(new OutboundFault(unreachable('too-large', `more than ${what}`)));
       body.destroy();
     };
-    // An iterator would join the pieces, and so hide how many there are.
+    // An iterator would join the pieces and hide their number.
     body.on('data', (piece: Uint8Array) => {
       length += piece.length;
       pieces.push(piece);

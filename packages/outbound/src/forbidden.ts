@@ -1,7 +1,7 @@
 /**
- * Hosts of one's own that must not be reached by way of a URL from others, whatever name leads to them. Their addresses
- * are looked up in the moment of the request, as those of the target were, so neither can have moved in between for
- * long; and where they cannot be looked up, nothing is asked.
+ * The service's own hosts, which must not be reached through a URL from others, whatever name leads to them. Their
+ * addresses are looked up at the time of the request, like those of the target, so that neither can be long out of
+ * date. If the lookup fails, no request is sent.
  */
 import net from 'node:net';
 import { OutboundFault, type Refused, refused, type Unreachable } from './answers.ts';
@@ -10,7 +10,7 @@ import type { DnsPort } from './dns.ts';
 export interface ForbiddenHosts {
   /** Host names in lower case, or IP addresses. */
   readonly hosts: readonly string[];
-  /** More addresses: those of this machine. Asked anew for every request. */
+  /** Further addresses: those of this machine. Read again for every request. */
   addresses(): readonly string[];
 }
 
@@ -21,7 +21,7 @@ export const findForbiddenName = (hostname: string, { hosts }: ForbiddenHosts): 
   return hosts.some((own) => name === own || name.endsWith(`.${own}`)) ? refused('name', OWN_HOST) : null;
 };
 
-/** Throws OutboundFault where the forbidden addresses cannot be known. */
+/** Throws OutboundFault if the forbidden addresses cannot be determined. */
 export const findForbiddenAddress = async (
   addresses: readonly string[],
   { hosts, addresses: more }: ForbiddenHosts,
@@ -35,12 +35,12 @@ export const findForbiddenAddress = async (
 
 const addressesOf = async (host: string, dns: DnsPort, signal: AbortSignal): Promise<readonly string[]> => {
   if (net.isIP(unbracketed(host)) !== 0) return [unbracketed(host)];
-  // A name without a dot can resolve in our own network only.
+  // A name without a dot can resolve only inside the own network.
   if (!host.includes('.')) return [];
   const answer = await dns.addresses(host, signal);
   if (answer.kind === 'absent') return [];
   if (answer.kind === 'unreachable') throw new OutboundFault(unknown(answer));
-  // Addresses of the family that was not answered would pass.
+  // Otherwise forbidden addresses of the unanswered family would pass.
   if (answer.failed !== undefined) throw new OutboundFault(unknown(answer.failed));
   return answer.addresses;
 };
@@ -53,7 +53,7 @@ const unknown = ({ fault }: Unreachable): Unreachable => ({
 
 const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
-/** One spelling for one address. */
+/** Makes the spelling of an address unique. */
 const canonical = (text: string): string => {
   const address = text.replace(/%.*$/, '');
   const family = net.isIP(address);

@@ -1,4 +1,4 @@
-/** The guarded way to the outside, and what hosted Principals need of it. */
+/** Guarded outbound requests, and what hosted Principals need of them. */
 export type { OutboundAnswer } from './answers.ts';
 export { resolveDidWeb } from './did-web.ts';
 export { type AddressAnswer, type DnsPort, type DnsTxtAnswer, nodeDns } from './dns.ts';

@@ -1,6 +1,7 @@
 /**
- * The one way to the outside (protocol §13). What may be asked for is decided by `parseTarget`; a public name is then
- * resolved once, every address in the answer must be public, and the connection goes to one of exactly those.
+ * The only way for requests to leave the service (protocol §13). `parseTarget` decides what may be requested. A public
+ * name is then resolved once, every address in the answer must be public, and the connection goes to one of exactly
+ * those.
  */
 import { FairLimiter, type Tenant, tracedCall, traceparent } from '@svc/service';
 import { findSpecialUse } from './addresses.ts';
@@ -24,61 +25,61 @@ export interface OutboundOptions {
   readonly mode: 'production' | 'development';
   /** Must be null in production. */
   readonly outboundMap: OutboundMap | null;
-  /** Default: the system's resolvers. */
+  /** The system's resolvers unless given. */
   readonly dns?: DnsPort;
   /**
-   * Hosts that are never asked, by whatever name: their names and those under them are refused, and every address that
-   * one of them has when a request is made. For callers that take URLs from others.
+   * Hosts that are never requested, under any name. Refused are their names and subdomains, and every address that one
+   * of them has at the time of the request. For callers that get URLs from others.
    */
   readonly forbidden?: ForbiddenHosts;
   /** Requests and TXT questions under way at once; default 64. Four times as many may wait. */
   readonly maxConcurrent?: number;
 }
 
-/** For tests, which cannot reach public addresses. Applied after every check; no configuration leads here. */
+/** For tests, which cannot reach public addresses. Applied after every check; no configuration can set them. */
 export interface TestSeams {
-  /** Where to connect instead of a checked address. */
+  /** Maps a checked address to the one to connect to. */
   readonly connectTo?: (checked: Endpoint) => Endpoint;
-  /** A certificate authority to trust instead of the system's, as PEM. */
+  /** A certificate authority, as PEM, to trust instead of the system's. */
   readonly ca?: string;
 }
 
 export interface RequestOptions {
-  /** Bytes of the body at most; default 65,536. Null: it is not read, whatever its length. */
+  /** Largest body in bytes; default 65,536. Null: the body is not read, whatever its length. */
   readonly maxBytes?: number | null;
-  /** How many bytes of a 400's body are read, if it is no longer; default 0: none. */
+  /** Largest body of a 400 that is read, in bytes; default 0: none is read. */
   readonly errorBytes?: number;
-  /** Lower-case names; none of those that the guard sets itself. */
+  /** Names in lower case; none that the guard sets itself. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For everything, waiting and DNS included; default 3,000. */
+  /** Time for everything, waiting and DNS included; default 3,000. */
   readonly timeoutMs?: number;
   /** Default `application/json`. */
   readonly accept?: string;
-  /** Media type of what is sent; default `application/json`. */
+  /** Media type of the sent body; default `application/json`. */
   readonly contentType?: string;
 }
 
 export interface Outbound {
-  /** The same for a tenant: those who wait for a place take turns, and none has all of them. */
+  /** The same for a tenant: waiting tenants take turns, and none can use all places. */
   as(tenant: Tenant): Outbound;
   get(url: string, options?: RequestOptions): Promise<OutboundAnswer>;
-  /** Sends text, of `contentType`. Never sent a second time. */
+  /** Sends text of `contentType`. Never repeated. */
   post(url: string, text: string, options?: RequestOptions): Promise<OutboundAnswer>;
-  /** Why a URL is refused by its text alone, before anybody is asked; null: it is not. */
+  /** Why a URL is refused by its text alone, before any request, or null. */
   findRefusal(url: string): string | null;
   resolveTxt(name: string, options?: Pick<RequestOptions, 'timeoutMs'>): Promise<TxtAnswer>;
 }
 
 const MAX_BYTES = 65_536;
 const TIMEOUT_MS = 3000;
-/** No caller asks for longer. */
+/** No caller uses a longer timeout. */
 const MAX_TIMEOUT_MS = 60_000;
 const MAX_CONCURRENT = 64;
 const WAITING_PER_PLACE = 4;
-/** One tenant has as many of the places: two checks of a domain at once. */
+/** A tenant may use one place in ten: six of the default 64, enough for two checks of a domain at once. */
 const TENANTS_AT_ONCE = 10;
 const HTTPS_PORT = 443;
-/** Each is examined, and a message of DNS can hold thousands. */
+/** Each address is checked, and a DNS message can contain thousands. */
 const MAX_ADDRESSES = 64;
 
 /** Throws RangeError for a map that is not loopback or not in development. */
@@ -89,12 +90,12 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
     atOnce: maxConcurrent,
     atOncePerOrg: Math.max(1, Math.floor(maxConcurrent / TENANTS_AT_ONCE)),
     maxWaiting: maxConcurrent * WAITING_PER_PLACE,
-    // Every request has a deadline of its own, at which it leaves the line.
+    // Every request has its own deadline, at which it leaves the queue.
     waitMs: MAX_TIMEOUT_MS,
     refuse: () => new OutboundFault(unreachable('busy', 'too many outbound requests under way')),
   });
 
-  /** Runs within the limits; what the outside did wrong comes back as a value. */
+  /** Runs a task within the limits; faults of the outside are returned as values. */
   const guarded = async <T>(
     tenant: Tenant | null,
     timeoutMs: number,
@@ -172,7 +173,7 @@ const requireDevelopmentMap = ({ mode, outboundMap }: OutboundOptions): void => 
   for (const base of Object.values(outboundMap.hosts)) parseLoopbackBase(base);
 };
 
-/** Addresses to connect to. Throws OutboundFault when there are none or one of them is not public. */
+/** Addresses to connect to. Throws OutboundFault if there are none or one of them is not public. */
 const endpointsOf = async (
   target: Target,
   dns: DnsPort,
@@ -197,18 +198,18 @@ const endpointsOf = async (
   return connectTo === undefined ? checked : checked.map(connectTo);
 };
 
-/** One address that is not public spoils the answer: a name that leads inside has no honest use. */
+/** One address that is not public refuses the whole answer: a name that leads inside has no honest use. */
 const findAddressRefusal = (addresses: readonly string[]): Refused | null => {
   for (const address of addresses) {
     const use = findSpecialUse(address);
-    // The address itself stays unsaid: it may be what a resolver of ours knows about the inside.
+    // Does not name the address, which may be known only to an internal resolver.
     if (use !== null)
       return refused('address', `the host name leads to an address that is not public (${use})`);
   }
   return null;
 };
 
-/** The map also stands in for the DNS of the hosts that it names, so that local tests need no resolver. */
+/** The map also replaces DNS for the hosts that it names, so that local tests need no resolver. */
 const findMappedTxt = (name: string, map: OutboundMap | null): TxtAnswer | null => {
   if (map === null) return null;
   const records = Object.hasOwn(map.txt, name) ? map.txt[name] : undefined;

@@ -1,9 +1,9 @@
 /**
- * Where a URL leads, decided from its text alone. Outside development: `https`, port 443, a public host name, and the
- * text must be exactly what the URL parser makes of it, so that no two readers see different hosts in it.
+ * Where a URL leads, decided from its text alone. Outside development: `https`, port 443, a public host name. The text
+ * must be identical to what the URL parser makes of it, so that no two parsers see different hosts in it.
  *
- * In development the names of `SVC_OUTBOUND_MAP` lead to loopback instead (protocol §14), with either scheme and any
- * port; every other name follows the rules above.
+ * In development the names in `SVC_OUTBOUND_MAP` lead to loopback instead (protocol §14), with either scheme and any
+ * port; the rules above apply to every other name.
  */
 import { type Refused, refused } from './answers.ts';
 import { findHostNameRefusal } from './names.ts';
@@ -39,7 +39,7 @@ export const parseTarget = (text: string, map: OutboundMap | null): Target | Ref
   return findHostNameRefusal(url.hostname) ?? { kind: 'public', url };
 };
 
-/** The loopback addresses that a base URL of the map stands for. Throws RangeError when it is anything else. */
+/** The loopback addresses for a base URL of the map. Throws RangeError for any other address. */
 export const parseLoopbackBase = (base: string): readonly Endpoint[] => {
   const [, host = '', portText = '80'] = LOOPBACK_BASE.exec(base) ?? [];
   const port = Number(portText);

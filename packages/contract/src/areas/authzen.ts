@@ -10,7 +10,7 @@ import {
 } from '../resources/authzen.ts';
 import { defineRoute, json } from '../route.ts';
 
-/** Fifty items of 5 KB, which a Grant and a Proof of their own seldom reach. */
+/** Room for fifty items of 5 KB. Items seldom have a Grant and a Proof of their own, which would need more. */
 const MAX_BATCH_BYTES = 262_144;
 
 export const authZenRoutes = {

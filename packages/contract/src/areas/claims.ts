@@ -1,4 +1,4 @@
-/** DIDs whose domain is not proven yet, and whose one is where the operator has to say it (protocol §13, Claims). */
+/** Claims of DIDs whose domain is not proven yet, and the operator's decision between claims (protocol §13, Claims). */
 import { didParams } from '../parameters.ts';
 import {
   claimReleased,

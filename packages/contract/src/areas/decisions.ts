@@ -17,7 +17,7 @@ import { reasonCode } from '../resources/receipt.ts';
 import { decisionStats } from '../resources/usage.ts';
 import { defineRoute, json, stream } from '../route.ts';
 
-/** Each narrows what the key may read; all that are given must hold. */
+/** Each filter narrows what the key may read; a decision must match all given filters. */
 const filters = {
   since: instant.optional().meta({ description: 'Decisions evaluated at this instant or later.' }),
   until: instant.optional().meta({ description: 'Decisions evaluated before this instant.' }),

@@ -1,4 +1,4 @@
-/** Events told to endpoints that their subscribers name (protocol §15). */
+/** Events, sent to the endpoints that their subscribers name (protocol §15). */
 import { z } from 'zod';
 import { cursor, pageLimit, subscriptionId } from '../formats.ts';
 import {
@@ -16,7 +16,7 @@ import { defineRoute, json } from '../route.ts';
 
 const params = z.strictObject({ subscription_id: subscriptionId });
 const ABSENT = 'The subject of this key has no such subscription.';
-/** What each route has in common. */
+/** Members that all routes share. */
 const common = { tag: 'Events', limiter: 'authenticated', feature: 'webhooks' } as const;
 const writing = ['rp', 'principal', 'org:admin'] as const;
 const reading = ['rp', 'principal', 'org'] as const;

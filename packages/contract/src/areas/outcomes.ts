@@ -1,4 +1,4 @@
-/** Reports of what became of a decision (interface §Endpoints, Decisions). */
+/** Reports of a decision's outcome (interface §Endpoints, Decisions). */
 import { z } from 'zod';
 import { didWeb, receiptId } from '../formats.ts';
 import { outcomeRecord } from '../resources/decision.ts';

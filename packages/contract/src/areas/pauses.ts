@@ -1,4 +1,4 @@
-/** Pauses (protocol §9): what is stopped for a while, and goes on. */
+/** Pauses (protocol §9): authority that is suspended for a while and can be resumed. */
 import { z } from 'zod';
 import { cursor, didWeb, pageLimit } from '../formats.ts';
 import { pause, pauseList, pauseRequest, pauseScope, resumed, resumeRequest } from '../resources/pause.ts';

@@ -1,4 +1,4 @@
-/** What anybody may read (interface §Endpoints, Public). */
+/** The routes that anybody may read (interface §Endpoints, Public). */
 import { z } from 'zod';
 import { slug } from '../formats.ts';
 import { didDocument, health, jwks } from '../resources/public.ts';
@@ -9,8 +9,8 @@ const didJson = (description: string) =>
   raw(['application/did+json', 'application/json'], description, { schema: didDocument, headers: CACHE });
 
 /**
- * What the service stores as evidence: types that no browser runs, because the bytes are served under the service's own
- * name. A DID document keeps the type of the JSON family that its host gave it.
+ * The content types of stored evidence. No browser executes them, because the bytes are served under the service's own
+ * name. A DID document keeps the JSON type that its host gave it.
  */
 const EVIDENCE_TYPES = [
   'application/json',
@@ -25,7 +25,7 @@ export type EvidenceType = (typeof EVIDENCE_TYPES)[number];
 
 const OF_JSON_FAMILY = /^application\/(?:[a-z0-9][a-z0-9.+_-]{0,99}\+)?json(?:; *charset=utf-8)?$/;
 
-/** The content type as it may be served, or null. */
+/** The content type if it may be served, else null. */
 export const parseEvidenceType = (contentType: string): EvidenceType | null =>
   OF_JSON_FAMILY.test(contentType) || EVIDENCE_TYPES.some((type) => type === contentType)
     ? (contentType as EvidenceType)

@@ -1,4 +1,4 @@
-/** The sandbox (interface §Endpoints, Sandbox): real Receipts for anybody, on development deployments alone. */
+/** The sandbox (interface §Endpoints, Sandbox): real Receipts for anybody, only on development deployments. */
 
 import { revokeRequest, revokeResponse } from '../resources/grant.ts';
 import { receipt } from '../resources/receipt.ts';

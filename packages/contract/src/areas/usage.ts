@@ -1,4 +1,4 @@
-/** Counts of decisions: for a caller, for an observer, for everybody (interface §Endpoints; §Limits, Usage range). */
+/** Numbers of decisions: for a caller, for an observer, for the public (interface §Endpoints; §Limits, Usage range). */
 import { z } from 'zod';
 import { apiKeyId, didWeb, queryInteger } from '../formats.ts';
 import { statsRange } from '../parameters.ts';

@@ -1,4 +1,4 @@
-/** The example of a 400 beside each operation: the message that the service really gives for one wrong request. */
+/** The example of a 400 for each operation: the message that the service really returns for one wrong request. */
 import { z } from 'zod';
 import { describeProblems, PLACES } from '../describe-issues.ts';
 import type { Route } from '../route.ts';
@@ -9,7 +9,7 @@ export interface BadRequest {
   readonly body?: unknown;
 }
 
-/** A request with one fault: a member left out, a limit out of range, a parameter that there is not. */
+/** A request with one fault: a missing member, a limit out of range, or an unknown parameter. */
 export const badRequestOf = ({ body, query }: Route): BadRequest => {
   if (body !== undefined) return { body: spoil(body) };
   return { query: query?.shape.limit === undefined ? { page: '2' } : { limit: '0' } };

@@ -1,4 +1,4 @@
-/** The parts of the OpenAPI document that every operation shares: credentials, headers, error answers. */
+/** The parts of the OpenAPI document that all operations share: credentials, headers, error answers. */
 import { ERROR_CODES, ERROR_MEANING, ERROR_STATUS, type ErrorCode } from '../error-codes.ts';
 import type { AuthClass } from '../route.ts';
 
@@ -25,7 +25,7 @@ const SCHEME_OF: Readonly<Record<AuthClass, readonly [SchemeName, readonly strin
   provision: ['provisionKey', []],
 };
 
-/** Any one of the classes suffices. */
+/** One matching class suffices. */
 export const securityOf = (auth: readonly AuthClass[]) =>
   auth.map((authClass) => {
     const [name, roles] = SCHEME_OF[authClass];

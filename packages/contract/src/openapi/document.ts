@@ -1,6 +1,6 @@
 /**
- * OpenAPI 3.1 document generated from the routes. `docs/openapi.json` is its committed form; the API serves it with
- * its own address in `servers`.
+ * The OpenAPI 3.1 document, generated from the routes. `docs/openapi.json` is the committed form. The API serves the
+ * document with its own address in `servers`.
  */
 import {
   OpenAPIRegistry,
@@ -39,7 +39,10 @@ const contentOf = (
   );
 };
 
-/** The schema of content whose form is its author's: JSON is an object, what is not text is binary (OpenAPI 3.1 §4.8.14.3). */
+/**
+ * The schema of content whose form the service does not define: an object for JSON, binary for non-text (OpenAPI 3.1
+ * §4.8.14.3).
+ */
 const plainSchemaOf = (type: string) => {
   if (/[/+]json$/.test(type)) return { type: 'object' as const };
   return type === 'application/octet-stream' ? { contentMediaType: type } : { type: 'string' as const };
@@ -99,7 +102,7 @@ const operation = (id: string, route: Route): RouteConfig => ({
     ...(route.headers && { headers: withHeaderCase(route.headers) }),
     ...(route.body && {
       body: {
-        // An empty body is one without members.
+        // An empty body is read as an object without members.
         required: !route.body.safeParse({}).success,
         content: { 'application/json': { schema: route.body } },
       },
@@ -108,7 +111,7 @@ const operation = (id: string, route: Route): RouteConfig => ({
   responses: responsesOf(route),
 });
 
-/** Builds the document. `serverUrl` is where the API answers, without a trailing slash. */
+/** Builds the document. `serverUrl` is the API's address, without a trailing slash. */
 export const buildOpenApiDocument = (serverUrl = '/') => {
   const registry = new OpenAPIRegistry();
   for (const [name, scheme] of Object.entries(SECURITY_SCHEMES))

@@ -1,4 +1,6 @@
-/** The opening of the reference: what the service is, the first calls, the answers that every operation shares. */
+/**
+ * The introduction of the API reference: what the service is, the first calls, the answers that all operations share.
+ */
 import { ERROR_CODES, ERROR_MEANING, ERROR_STATUS } from '../error-codes.ts';
 
 const OVERVIEW = `

@@ -18,7 +18,10 @@ import { capability } from './receipt.ts';
 
 const REQUEST_ID = 'arq_01M7VZGC008Q2R7V9X1C4E6H8S';
 
-/** An approval that completes as a Grant, in the profile's form for modes of others. */
+/**
+ * The mode of an approval whose result is a Grant, in the form that the profile gives to modes which it does not define
+ * itself.
+ */
 export const GRANT_MODE = 'urn:svc:access-request:mode:grant';
 
 export const accessRequestBody = z

@@ -1,4 +1,7 @@
-/** API keys (interface §API keys and caller identity, protocol §13). A value is in one answer only: the one that issues it. */
+/**
+ * API keys (interface §API keys and caller identity, protocol §13). Only the answer that issues a key contains its
+ * value.
+ */
 import { z } from 'zod';
 import { EXAMPLE, exampleApiKey } from '../examples.ts';
 import { apiKeyId, apiKey as apiKeyValue, didWeb, label, orgId, timestamp } from '../formats.ts';

@@ -1,6 +1,6 @@
 /**
- * AuthZEN records (interface §AuthZEN records; OpenID AuthZEN Authorization API 1.0). Members that are not named here
- * are ignored, as AuthZEN asks, wherever they stand.
+ * AuthZEN records (interface §AuthZEN records; OpenID AuthZEN Authorization API 1.0). Members that are not listed here
+ * are ignored at every level, as AuthZEN demands.
  */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
@@ -60,7 +60,7 @@ export const authZenRequest = z
 const MAX_EVALUATIONS = 50;
 const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const;
 
-/** An item is judged by itself, after the defaults are filled in: what is wrong with it is its own error. */
+/** Each item is checked separately, after the defaults are filled in; its faults are errors of this item only. */
 export const authZenBatchRequest = z
   .object({
     subject: jsonObject.optional(),
@@ -94,7 +94,8 @@ export const authZenBatchRequest = z
   })
   .meta({
     id: 'AuthZenBatchRequest',
-    // Which of the two it is decides what it must have; the reference cannot read that from the check above.
+    // The two forms of the body have different required members. The API reference cannot derive them from the check
+    // above.
     anyOf: [
       { required: ['evaluations'], properties: { evaluations: { type: 'array', minItems: 1 } } },
       { required: ['subject', 'action', 'resource'] },
@@ -173,7 +174,7 @@ const authZenBatchResponse = z
   .strictObject({ evaluations: z.array(z.union([authZenResponse, authZenFailure])) })
   .meta({ id: 'AuthZenBatchResponse', example: batchExample });
 
-/** Without items, as of the single endpoint. */
+/** A request without items is answered as by the single endpoint. */
 export const authZenAnswer = z
   .union([authZenBatchResponse, authZenResponse])
   .meta({ id: 'AuthZenAnswer', example: batchExample });

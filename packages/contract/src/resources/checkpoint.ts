@@ -17,7 +17,7 @@ export const day = z
   })
   .meta({ example: '2026-11-20' });
 
-/** A day of the calendar and of the database: neither has a year 0. */
+/** A day that exists in the calendar and in the database: neither has a year 0. */
 export const calendarDay = day.refine((text) => text > '0001', { error: 'must be a day that exists' });
 
 const exampleCheckpoint = {
@@ -66,7 +66,9 @@ const exampleRestore = {
   statement: EXAMPLE.jws,
 };
 
-/** Not in the interface: what an honest service says when its database had to be set back (protocol §12). */
+/**
+ * Not in the interface: an honest service publishes it after its database was restored from a backup (protocol §12).
+ */
 const restore = z
   .strictObject({
     epoch: z.int().min(1),
@@ -123,7 +125,7 @@ export const inclusionProof = z
     example: exampleInclusion,
   });
 
-/** Beyond the interface: InclusionProof has no member for it (protocol §12). */
+/** Beyond the interface: its InclusionProof has no member for an attestation (protocol §12). */
 export const attestation = z.strictObject({ receipt_id: receiptId, day, attestation: compactJws }).meta({
   id: 'InclusionAttestation',
   description: 'A statement, signed by a key in force, about a Receipt and the checkpoint of its day.',

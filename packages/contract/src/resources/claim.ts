@@ -1,4 +1,6 @@
-/** DIDs that orgs claim, and the operator's word on whose one is (protocol §13, Claims). Beyond the interface. */
+/**
+ * DIDs that orgs claim, and the operator's decision to whom one belongs (protocol §13, Claims). Beyond the interface.
+ */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
 import { didWeb, orgId, timestamp } from '../formats.ts';

@@ -1,4 +1,4 @@
-/** What a verification would come to, with every check that fails and why (protocol §7). */
+/** The predicted result of a verification, with every check that fails and why (protocol §7). */
 import { CHECKS } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
 import { z } from 'zod';

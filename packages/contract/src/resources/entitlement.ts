@@ -1,4 +1,4 @@
-/** What an org may verify in production, as the console pushes it and as it stands (interface §Entitlement). */
+/** What an org may verify in production, as the console sends it and as it is stored (interface §Entitlement). */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
 import { instant, integer, orgId, timestamp } from '../formats.ts';
@@ -6,7 +6,7 @@ import { instant, integer, orgId, timestamp } from '../formats.ts';
 const production = z.enum(['allowed', 'blocked']);
 const reason = z.enum(['trial', 'paid', 'past_due_grace', 'canceled', 'comp', 'none']);
 
-/** The reference is told the type, since what leaves the schema is a number. */
+/** The API reference needs the type here, because the schema's output is a number. */
 const instantOrNull = (description: string) =>
   instant.nullable().meta({ type: ['string', 'null'], description });
 

@@ -1,4 +1,4 @@
-/** What `data` of an event holds, by its type (protocol §15). */
+/** The content of an event's `data`, by event type (protocol §15). */
 import { z } from 'zod';
 import { integer } from '../formats.ts';
 import { accessRequestStatus } from './access-request.ts';

@@ -1,4 +1,4 @@
-/** Subscriptions to events, and deliveries (protocol §15). A secret is in one answer only: the one that makes it. */
+/** Subscriptions to events, and deliveries (protocol §15). Only the answer that makes a secret contains it. */
 import { EVENT_TYPES } from '@svc/protocol';
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';

@@ -26,7 +26,7 @@ const lossAmount = integer(0, Number.MAX_SAFE_INTEGER);
 const IN_MINOR_UNITS = { description: 'In minor units.' };
 const NOT_COUNTED = 'Stored and shown; statistics count it only with `loss_reported`.';
 
-/** Particulars that another type requires: kept with any. */
+/** Members that some other type requires. They are accepted and stored with every type. */
 const ofAnyType = {
   resolution: resolution.optional(),
   loss_amount: lossAmount.optional().meta({ description: `In minor units. ${NOT_COUNTED}` }),

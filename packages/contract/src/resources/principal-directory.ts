@@ -62,7 +62,7 @@ export const principalDirectory = z
     example: { principals: [exampleEntry], next_cursor: null },
   });
 
-/** The full record for those it belongs to, the directory entry for everybody else. */
+/** The full record for its owners, the directory entry for everybody else. */
 export const principalView = z
   .union([principal, principalDirectoryEntry])
   .meta({ example: principal.meta()?.example });

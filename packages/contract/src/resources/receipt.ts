@@ -1,4 +1,4 @@
-/** Receipt (interface §Receipt, protocol §8). Field presence follows how far the checks got. */
+/** Receipt (interface §Receipt, protocol §8). Which members are present depends on how far the checks got. */
 import { REASON_CODES, RESERVED_REASONS } from '@svc/protocol';
 import { z } from 'zod';
 import { PROTOCOL_CHECKS, TRUST_CHECKS } from '../check-ids.ts';

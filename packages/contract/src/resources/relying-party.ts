@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { EXAMPLE, exampleApiKey } from '../examples.ts';
 import { apiKey, apiKeyId, didWeb, displayName, integer, orgId, slug, timestamp } from '../formats.ts';
 
-/** How old a Proof may be, in seconds. */
+/** Greatest age of a Proof, in seconds. */
 const proofWindowSeconds = integer(1, PROOF_WINDOW_MAX_SECONDS);
 const verifyRateLimitPerMinute = integer(1, 1_000_000);
 export const profile = z.enum(['svc-base-v1', 'svc-base-v2']).meta({

@@ -15,7 +15,7 @@ import {
 import { accessRequest, accessRequestExample } from './access-request.ts';
 import { capability } from './receipt.ts';
 
-/** The purchase that the sandbox's Proofs are bound to. */
+/** The purchase to which the sandbox's Proofs are bound. */
 export const purchaseAction = z
   .strictObject({
     type: z.literal('commerce:purchase'),

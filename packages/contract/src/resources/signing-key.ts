@@ -1,4 +1,4 @@
-/** Life of a Principal's signing key (interface §Key states). */
+/** States of a Principal's signing key (interface §Key states). */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
 import { keyId } from '../formats.ts';

@@ -1,4 +1,4 @@
-/** Event streams of the Shared Signals Framework 1.0 (protocol §17). The shapes are the specification's. */
+/** Event streams of the Shared Signals Framework 1.0 (protocol §17), in the shapes of that specification. */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
 import { integer, label, oneLine, prose, streamId, text } from '../formats.ts';
@@ -40,14 +40,14 @@ const delivery = z.discriminatedUnion('method', [polled, pushed], {
   error: `must have a method, ${POLL_METHOD} or ${PUSH_METHOD}`,
 });
 
-/** What a receiver may say of its stream. */
+/** What a receiver may set for its stream. */
 const wanted = {
   events_requested: uris.optional().meta({ description: 'Unknown types are ignored.' }),
   delivery: delivery.optional(),
   description: label.optional(),
 };
 
-/** What only the transmitter says. A receiver may send back what it has read. */
+/** What only the transmitter sets. A receiver may send back the values that it has read. */
 const given = {
   iss: z.string().max(2048).optional(),
   aud: z.union([z.string().max(1024), z.array(z.string().max(1024)).max(8)]).optional(),
@@ -113,10 +113,10 @@ export const streamVerification = z
   .meta({ id: 'StreamVerification', example: { stream_id: STREAM_ID, state: 'VGhpcyBpcyBhbiBleGFtcGxl' } });
 
 const jti = oneLine(1, 128, 'must be the jti of a SET');
-/** As many as are ever waiting at a time, within a body of the common size. */
+/** The most SETs that ever wait at a time; they fit into a body of the common size. */
 const MAX_JTIS = 500;
 
-/** Counted before any of them is looked at: a body has room for thousands. */
+/** Counts them before checking any, because a body has room for thousands. */
 const refuseMany = (sets: unknown, check: z.RefinementCtx): unknown => {
   if (typeof sets === 'object' && sets !== null && Object.keys(sets).length > MAX_JTIS)
     check.addIssue(`must name at most ${MAX_JTIS} SETs`);

@@ -1,6 +1,6 @@
 /**
- * VerifyRequest (interface §Verify, protocol §5). Only the envelope is checked here: everything inside the three
- * members is evaluated and yields a DENY Receipt, so `action` is any object and is handed on untouched.
+ * VerifyRequest (interface §Verify, protocol §5). Only the envelope is checked here. The content of the three members
+ * is evaluated and yields a DENY Receipt if it is wrong. So `action` is any object and is passed on unchanged.
  */
 import { z } from 'zod';
 import { jsonObject } from '../formats.ts';
@@ -8,7 +8,7 @@ import { jsonObject } from '../formats.ts';
 const jws = (name: string) =>
   z.string({ error: 'must be a string' }).meta({ description: `The ${name} as received.` });
 
-/** The two forms of an Action, for readers of the reference; a request with another one gets a Receipt all the same. */
+/** The two forms of an Action, for readers of the API reference. A request with another form also gets a Receipt. */
 const form = (title: string, properties: Readonly<Record<string, object>>) => ({
   title,
   type: 'object' as const,
