@@ -1,6 +1,7 @@
 /**
- * Declarations of a published library: one file for each source file that the types of an entry reach, those of other packages of
- * ours in a folder of their own, imported by path. Each is there for both kinds of module, `.d.ts` and `.d.cts`.
+ * Writes the declarations of a published library: one file for each source file that the types of an entry reach.
+ * Declarations of our other packages go into a folder of their own and are imported by path. Each exists for both kinds
+ * of module, `.d.ts` and `.d.cts`.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
@@ -8,11 +9,13 @@ import { fileURLToPath } from 'node:url';
 
 export const PACKAGES = fileURLToPath(new URL('packages', import.meta.url));
 
-/** Where `scripts/bundle/declarations.ts` puts those of all libraries, by the path of their source below `packages`. */
+/**
+ * Where `scripts/bundle/declarations.ts` writes the declarations of all libraries, by the source path below `packages`.
+ */
 export const COMPILED = fileURLToPath(new URL('.data/declarations', import.meta.url));
 
 interface Source {
-  /** Below `packages`. */
+  /** Path below `packages`. */
   readonly path: string;
   /** Whether it is an entry of a published library. */
   readonly isDeclared: boolean;
@@ -25,7 +28,7 @@ interface Manifest {
   >;
 }
 
-/** By what an import names, such as `@svc/codec/native`. */
+/** By the name in an import, such as `@svc/codec/native`. */
 export function listSources(): ReadonlyMap<string, Source> {
   const sources = new Map<string, Source>();
   for (const folder of readdirSync(PACKAGES)) {
@@ -42,7 +45,7 @@ export function listSources(): ReadonlyMap<string, Source> {
   return sources;
 }
 
-/** An import of a package of ours, or of a file. */
+/** An import of one of our packages, or of a file. */
 const IMPORT = /(?<=(['"]))(@svc\/[\w/-]+|\.{1,2}\/[^'"]+\.ts)(?=\1)/g;
 
 /** Writes the declarations of the package that is the working folder; `entry` is relative to it. */
@@ -51,7 +54,7 @@ export function writeDeclarations(entry: readonly string[]): void {
   const sources = listSources();
   const targetOf = (specifier: string, importer: string): string | undefined =>
     specifier.startsWith('.') ? posix.join(posix.dirname(importer), specifier) : sources.get(specifier)?.path;
-  /** Without its extension. */
+  /** The path without its extension. */
   const placeOf = (source: string): string => {
     const path = source.replace('/src/', '/').replace(/\.ts$/, '');
     return posix.join('dist', path.startsWith(`${own}/`) ? path.slice(own.length + 1) : path);

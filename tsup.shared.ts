@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import type { Options } from 'tsup';
 import { writeDeclarations } from './tsup.declarations.ts';
 
-/** What programs read from beside themselves, and where it comes from. */
+/** Files that programs read from their own folder, and their sources. */
 const BESIDE = {
   migrations: 'packages/store-pg/src/migrations',
   pages: 'apps/pages/dist',
@@ -12,8 +12,8 @@ const BESIDE = {
 const outDir = process.env.SVC_PROGRAMS_DIR ?? 'dist';
 
 /**
- * A program: workspace packages are bundled in from their sources, and what they use with them; its own dependencies
- * stay outside. `beside` is copied to where the program goes: `dist`, unless a test run says otherwise.
+ * A program: workspace packages are bundled from their sources with their dependencies; the program's own dependencies
+ * stay external. `beside` is copied to the output folder: `dist`, unless a test run sets another one.
  */
 export const program = (
   entry: Required<Options>['entry'],
@@ -48,8 +48,8 @@ const NOT_OF_THE_VECTORS =
   /[\\/]vectors[\\/](?:node_modules|src|test|third-party|package\.json|[\w.-]+\.(?:ts|md))$/;
 
 /**
- * A published library, which runs everywhere: its entries as modules of both kinds, `declared` of them with
- * declarations. All that it uses is inside, of ours and of others (docs/decisions/0042-packages-that-need-no-other.md).
+ * A published library for every runtime: its entries as modules of both kinds, `declared` of them with declarations.
+ * All dependencies, ours and others, are bundled (docs/decisions/0042-packages-that-need-no-other.md).
  */
 export const library = (
   entry: readonly string[],

@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { project } from './vitest.shared.ts';
 
 /**
- * Every package but the API in one project, so that they share workers, and what was transformed and loaded. The API's
- * tests leave nodes running in their workers, which must meet nobody's fake timers.
+ * Every package except the API in one project, so that they share workers and transformed and loaded modules. The API's
+ * tests leave nodes running in their workers, which other tests' fake timers must not affect.
  */
 const together = project('svc', {
   testTimeout: 60_000,
@@ -11,8 +11,8 @@ const together = project('svc', {
   include: ['{packages,scripts,vectors}/**/{src,test}/**/*.test.ts', 'apps/!(api)/{src,test}/**/*.test.ts'],
 });
 
-// A package is a project of its own where one is named, as in `npm test -- --project receipts`. Sources are resolved through the
-// `svc-source` export condition, so a test never runs against a stale build.
+// If a project is named, as in `npm test -- --project receipts`, each package is a project. Sources are resolved
+// through the `svc-source` export condition, so a test never uses a stale build.
 const isOneNamed = process.argv.some((argument) => /^--project\b/.test(argument));
 
 export default defineConfig({

@@ -5,12 +5,12 @@ import { isDeep } from './packages/testkit/src/sampled.ts';
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const testkit = (file: string) => at(`packages/testkit/src/${file}`);
 
-// Conditions are handed to Node too, for what vitest does not transform: naming `import` or `module` here would make
-// `require` inside a dependency load the wrong file.
+// Node also gets these conditions, for modules that vitest does not transform. With `import` or `module` here,
+// `require` inside a dependency would load the wrong file.
 const conditions = ['svc-source', 'node'];
 
-// The testkit and the source of the vectors stand on packages whose tests use them: named as dependencies there, they
-// would close a circle in the build. Tests reach them by path, here and in tsconfig.base.json.
+// The testkit and the source of the vectors depend on packages whose tests use them. If those packages named them as
+// dependencies, the build would have a cycle. Tests reach them by path, here and in tsconfig.base.json.
 const alias = [
   { find: /^@svc\/testkit$/, replacement: testkit('index.ts') },
   { find: /^@svc\/testkit\/(.*)$/, replacement: testkit('$1.ts') },
@@ -33,10 +33,10 @@ const projectsWithDatabase = new Set([
 
 const projectsWithPrograms = new Set(['api', 'api-alone', 'cli', 'conformance-runner', 'svc', 'worker']);
 
-/** Files of which `npm test` has nothing: what they guarantee has a cheaper test in the sample. */
+/** Files that `npm test` skips. The sample has a cheaper test for what they guarantee. */
 const left = isDeep ? [] : ['**/*.deep.test.ts'];
 
-/** What every package's vitest project has in common. */
+/** The common settings of all packages' vitest projects. */
 export const project = (
   name: string,
   { exclude = [], ...test }: Record<string, unknown> & { readonly exclude?: readonly string[] } = {},
@@ -44,19 +44,19 @@ export const project = (
   defineConfig({
     resolve: { conditions, alias },
     ssr: { resolve: { conditions } },
-    // Global setups are loaded in an environment of vitest's own.
+    // Global setups are loaded in vitest's own environment.
     environments: { __vitest__: { resolve: { conditions } } },
     test: {
       name,
       include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
       exclude: [...configDefaults.exclude, ...left, ...exclude],
       isolate: false,
-      // In one module graph: once in many runs, hooks and the renderer each had a copy of preact.
+      // In one module graph: otherwise, in rare runs, hooks and renderer each had their own copy of preact.
       server: { deps: { inline: [/\/preact(-render-to-string)?@/] } },
       testTimeout: 30_000,
-      // What is polled for has as long as a test, nearly: a loaded machine is slow, not wrong.
+      // Polling may take nearly as long as a test, because a loaded machine is slow but not wrong.
       expect: { poll: { timeout: 20_000 } },
-      // One more than the cores of a small machine: tests wait for servers a quarter of their time.
+      // One more than the cores of a small machine: tests wait for servers during a quarter of their time.
       maxWorkers: 3,
       globalSetup: [
         ...(projectsWithDatabase.has(name) ? [testkit('vitest-database-setup.ts')] : []),
@@ -66,7 +66,9 @@ export const project = (
     },
   });
 
-/** Suites that race, flood, kill or exhaust: one file at a time, after all others, so that they meet no others' load. */
+/**
+ * Suites that race, flood, kill or exhaust run one file at a time, after all others, so that they see no other load.
+ */
 export const projectAlone = (
   name: string,
   include: readonly string[],

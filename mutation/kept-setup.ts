@@ -1,4 +1,4 @@
-/** A thread that is kept remembers the mutant of the run before, which must not be in force while modules are loaded. */
+/** A reused thread still has the mutant of the previous run, which must not be active while modules are loaded. */
 import { inject } from 'vitest';
 
 const given = inject as (key: string) => unknown;

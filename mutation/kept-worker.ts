@@ -1,7 +1,7 @@
 /**
- * A pool of vitest with one thread that is kept from run to run. Stryker runs vitest once per mutant, and a new thread
- * would load its dependencies again each time, which takes longer than most of the tests. The modules of this tree are
- * evaluated anew in every run (`isolate`), so a mutant of what is evaluated at load is seen too.
+ * A vitest pool with one thread that is reused from run to run. Stryker runs vitest once per mutant. A new thread would
+ * load its dependencies again each time, which takes longer than most tests. The modules of this tree are evaluated
+ * again in every run (`isolate`), so that a mutant in code that runs at load also takes effect.
  */
 import { type PoolOptions, ThreadsPoolWorker, type Vite, type Vitest, type WorkerRequest } from 'vitest/node';
 
@@ -28,7 +28,7 @@ class KeptWorker {
     this.#thread.off(...listener);
   }
 
-  /** Sends a request to the thread; a request to stop is answered here, as if it had stopped. */
+  /** Sends a request to the thread. A request to stop is answered here as if the thread had stopped. */
   send(message: WorkerRequest): void {
     if (message.type !== 'stop') this.#thread.send(message);
     else
@@ -46,8 +46,8 @@ class KeptWorker {
 }
 
 /**
- * A mutant that breaks a module while it is loaded leaves a suite without tests, which Stryker would take for a suite in
- * which nothing failed: it is given a test that did.
+ * A mutant that breaks a module at load leaves a suite without tests, in which Stryker would see no failure. So the
+ * suite gets one failed test.
  */
 function failUnloaded(state: Vitest['state']): void {
   const getFiles = state.getFiles.bind(state);
@@ -62,7 +62,7 @@ function failUnloaded(state: Vitest['state']): void {
   };
 }
 
-/** For the project's `plugins`: Stryker names the pool itself, so a setting would be overruled. */
+/** For the project's `plugins`: Stryker sets the pool itself, so a setting would be overridden. */
 export const keptWorker: Vite.Plugin = {
   name: 'kept-worker',
   configureVitest({ project, vitest }) {

@@ -1,4 +1,4 @@
-/** The suites that must notice, in the order of `SVC_MUTATION_SUITES`, which holds their globs. */
+/** The suites that must detect mutants, in the order of `SVC_MUTATION_SUITES`, which contains their globs. */
 import { fileURLToPath } from 'node:url';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { project } from '../vitest.shared.ts';
@@ -6,7 +6,7 @@ import { keptWorker } from './kept-worker.ts';
 
 const include = (process.env.SVC_MUTATION_SUITES ?? '').split(' ');
 
-/** As they are listed. Unlike vitest, which begins with the slowest. */
+/** In the listed order; vitest itself begins with the slowest. */
 class AsListed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification) =>

@@ -1,12 +1,13 @@
-// Which test files `npm run test:deep` has more of than `npm test`: what is for it alone (`*.deep.test.ts`), and what imports
-// the sizes of a sample, itself or through a module beside it. What runs in full in both need not run twice.
+// Lists the test files of which `npm run test:deep` runs more than `npm test`: the deep ones (`*.deep.test.ts`), and
+// those that import the sizes of a sample, themselves or through a module in their folder. Other files run in full in
+// both and need not run twice.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 const groups = ['packages', 'apps', 'scripts', 'vectors'];
 const SIZES = /from '(?:@svc\/testkit|\.)\/sampled(?:\.ts)?'/;
 
-/** Paths of test files from the root, in order. */
+/** Paths of test files, relative to the root, sorted. */
 export function listBeyondSample(root) {
   const sources = groups.flatMap((group) => [...listSources(root, group)]);
   const read = (path) => readFileSync(join(root, path), 'utf8');

@@ -1,4 +1,4 @@
-// What the pure packages may use beside the language: these, found in every runtime, and nothing else. No clock, no
+// The only globals besides the language that the pure packages may use; every runtime has them. No clock, no
 // randomness, no network, no environment.
 declare class TextEncoder {
   encode(text?: string): Uint8Array<ArrayBuffer>;

@@ -1,4 +1,4 @@
-// How packages are installed here, beside what pnpm-workspace.yaml says.
+// How packages are installed, in addition to the settings in pnpm-workspace.yaml.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,13 +7,14 @@ export const installChoices = [
   '--prefer-offline',
   '--reporter=append-only',
   '--config.confirmModulesPurge=false',
-  // An install script that nobody has reviewed ends the installation; without this pnpm leaves it out and goes on.
+  // An install script that nobody has reviewed fails the installation. Without this flag pnpm skips the script and
+  // continues.
   '--config.strictDepBuilds=true',
 ];
 
 /**
- * pnpm remembers in `node_modules` which install scripts it has left out, and goes on refusing those that have been reviewed
- * since. Takes what stands in `ignoredBuiltDependencies` out of that memory, and nothing else.
+ * pnpm records in `node_modules` which install scripts it skipped, and continues to refuse those that were reviewed
+ * since. This removes the entries of `ignoredBuiltDependencies` from that record, and nothing else.
  */
 export function forgetReviewedBuilds(root) {
   const file = join(root, 'node_modules', '.modules.yaml');
@@ -30,7 +31,7 @@ export function forgetReviewedBuilds(root) {
   writeFileSync(file, JSON.stringify({ ...modules, ignoredBuilds }, null, 2));
 }
 
-/** A list of names, read without a parser: this runs before anything is installed. */
+/** A list of names, read without a parser, because this runs before anything is installed. */
 function reviewedIn(settings) {
   const [, list = ''] = /^ignoredBuiltDependencies:\n((?: +- .*\n)*)/m.exec(settings) ?? [];
   return [...list.matchAll(/- "?([^"\n]+)"?/g)].map(([, name]) => name);

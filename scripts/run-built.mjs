@@ -1,4 +1,4 @@
-// A command from its build, which `npm run build` makes: run-built.mjs <file> <parameters>
+// Runs a command from its build, which `npm run build` makes: run-built.mjs <file> <parameters>
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The commands of this project, from a fresh clone with nothing but Node and npm: installs what the lock file says
-// (once), builds what is needed, does the job. No dependencies, since none are installed yet when it starts.
+// The commands of this project, from a fresh clone with only Node and npm: installs what the lock file says (once),
+// builds what is needed, runs the command. This file has no dependencies, because none are installed when it starts.
 import { join } from 'node:path';
 import { build, docsApi, types } from './lib/build.mjs';
 import { check } from './lib/check.mjs';
@@ -25,8 +25,8 @@ const commands = {
     return test(parameters);
   },
   /**
-   * Every guarantee in full; `--repeat N` runs all of it so many times, as long as nothing fails. `--beyond-sample`: only the
-   * files that have more in full than in `npm test`, for whoever has just run that.
+   * Every guarantee in full. `--repeat N` runs everything N times, until something fails. `--beyond-sample` runs only
+   * the files that have more in full than in `npm test`, for use after `npm test`.
    */
   async 'test:deep'() {
     const { times, rest } = takeRepeat(takeBeyondSample(parameters));
@@ -44,30 +44,30 @@ const commands = {
     await build();
     return show(...pnpm('--filter', '@svc/bench', '--silent', 'run', 'bench', ...parameters));
   },
-  /** The deployment of `deploy/ha/` on this host, and the faults that are run against it. */
+  /** The deployment of `deploy/ha/` on this host, and the faults that are tested with it. */
   ha: () => runHa('ha'),
   'ha:disk': () => runHa('ha:disk'),
   'ha:overload': () => runHa('ha:overload'),
   'ha:test': () => runHa('ha:test'),
-  /** Every published package as a file that installs by itself. */
+  /** Every published package as a file that installs without others. */
   async pack() {
     await install();
     await build();
     return show(process.execPath, ['--import', 'tsx', join('scripts', 'pack', 'main.ts'), ...parameters]);
   },
-  /** Packs what is published and checks it (docs/releasing.md); publishes nothing. */
+  /** Packs the published packages and checks them (docs/releasing.md); publishes nothing. */
   async release() {
     await install();
     await build();
     const main = join('scripts', 'release', 'main.ts');
     return show(process.execPath, ['--import', 'tsx', main, ...parameters]);
   },
-  /** The reference of what is published, from its docstrings. */
+  /** The API reference of the published packages, from their docstrings. */
   async 'docs:api'() {
     await install();
     return show(...docsApi(...parameters));
   },
-  /** The guide alone, as a site of its own. */
+  /** Only the guide, as a separate site. */
   async guide() {
     await install();
     const folder = join(root, '.data', 'guide');
@@ -80,7 +80,7 @@ const commands = {
     );
     return code;
   },
-  /** The kits of other languages, which come with tools of their own. Pages, since an API is started too. */
+  /** The kits of other languages, which need their own tools. Builds the pages, because an API is started too. */
   async kits() {
     await install();
     await build('--filter=@svc/pages');

@@ -1,4 +1,4 @@
-/** What the TypeScript libraries answer to a question that a kit is asked too. Null where there is nothing to say. */
+/** The TypeScript libraries' answers to the questions that kits are asked. Null if a question has no answer. */
 import { createHash, sign } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import {
@@ -31,13 +31,13 @@ import { decodeBitstring, parseStatusListCredential } from '@svc/status-list';
 import { readServiceKeys, verifyCheckpoint } from '@svc/transparency';
 import { keyPairOf } from './key-pair.ts';
 
-/** A question; what bytes are is in hex, and texts that may be no UTF-8 are too. */
+/** A question. Bytes are in hex, and so are texts that may not be UTF-8. */
 export interface Question {
   readonly op: keyof typeof ANSWERS;
   readonly [name: string]: unknown;
 }
 
-/** `codes`: everything that is wrong, of which a kit names the first that it meets. */
+/** `codes`: everything that is wrong. A kit names only the first fault that it finds. */
 export type Answer = JsonValue | { readonly codes: readonly string[] };
 
 type Texts<Name extends string> = Readonly<Record<Name, string>>;
@@ -68,7 +68,7 @@ interface Delivered extends Texts<'text' | 'document' | 'subscription'> {
   /** Seconds since the epoch. */
   readonly now: number;
 }
-/** As `@svc/receipts` reads them. */
+/** The limit of `@svc/receipts`. */
 const STATUS_LIST_MAX_CHARS = 2_600_000;
 
 const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
@@ -80,7 +80,7 @@ const strict = (hex: string): { readonly value: JsonValue } | null => {
   return parsed?.ok === true ? parsed : null;
 };
 
-/** Canonical of any JSON, which an object with a member twice is not. */
+/** The canonical form of any JSON text. An object with a duplicate member has none. */
 const canonicalOf = (text: string): string | null => {
   try {
     return jcs(JSON.parse(text));
@@ -99,7 +99,7 @@ const serviceOf = (document: string): unknown => {
 };
 
 /**
- * Null also where zlib refuses what fflate reads, as kits do: DEFLATE whose Huffman codes are no complete set
+ * Also null if zlib refuses what fflate and the kits read: DEFLATE whose Huffman codes are not a complete set
  * (docs/divergences.md). What both read is the same.
  */
 const bitsOf = (text: string): Uint8Array | null => {
@@ -209,7 +209,7 @@ export const ANSWERS = {
     const pin = { serviceDidDocument: serviceOf(document) };
     const verified = verifyBundle(textOf(text) ?? '', pin, nativeCrypto);
     if (verified.ok) return [verified.receipt.decision, verified.checkpoint.day, verified.evidence.size];
-    // A kit is handed keys, so it has read the document before it looks at the bundle.
+    // A kit gets keys, so it has read the document before it checks the bundle.
     const read = readServiceKeys(document);
     return codesOf(read.ok ? verified.failures : [...verified.failures, ...read.failures]);
   },
@@ -283,8 +283,9 @@ export const ANSWERS = {
 } as const;
 
 /**
- * Whether a kit's answer is right: the same, or the name of something that is wrong. A Receipt, header or payload that
- * is no strict JSON is just that to a kit, where `verifyReceipt` reads on and names the member in it.
+ * Whether a kit's answer is right: the same answer, or the code of something that is wrong. For a Receipt, header or
+ * payload that is not strict JSON a kit reports only that, whereas `verifyReceipt` continues and names the faulty
+ * member.
  */
 const NO_STRICT_JSON: readonly unknown[] = ['malformed-receipt', 'wrong-header', 'payload-not-canonical'];
 

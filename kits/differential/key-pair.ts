@@ -11,7 +11,7 @@ export interface OkpJwk {
 
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The private key as a JWK too, public part included. */
+/** The key pair, with the private key also as a JWK, public part included. */
 export const keyPairOf = (seed: Uint8Array): { readonly key: KeyObject; readonly jwk: OkpJwk } => {
   const der = Buffer.concat([PKCS8_PREFIX, seed]);
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });

@@ -1,7 +1,7 @@
 /**
- * `npm run kits`: each kit's own tests, which run every vector that concerns it; a conformance run against it; and
- * random questions to it and to the TypeScript libraries, until so many answers were the same. Then stock JOSE
- * libraries verify by the JWK Set of a running API. What a kit needs is installed from Debian where it is missing.
+ * `npm run kits` runs, for each kit, its own tests with every vector that concerns it, a conformance run, and random
+ * questions to the kit and to the TypeScript libraries, until the requested number of answers agreed. Then standard
+ * JOSE libraries verify with the JWK Set of a running API. Missing tools are installed from Debian.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,15 +27,18 @@ const USAGE = `usage: npm run kits -- [options]
 interface Kit {
   readonly name: string;
   readonly folder: string;
-  /** Packages of Debian. */
+  /** Debian packages. */
   readonly packages: readonly string[];
   readonly probe: readonly string[];
-  /** Commands that must succeed, and print how much they did. */
+  /** Commands that must succeed, and print how much they checked. */
   readonly checks: readonly (readonly string[])[];
-  /** What answers questions, and what prepares it, in this order. `scratch` is a folder that is removed. */
+  /**
+   * Commands that prepare the program, in order, and the program that answers questions. `scratch` is a temporary
+   * folder.
+   */
   readonly prepare: (scratch: string) => readonly (readonly string[])[];
   readonly serve: (scratch: string) => readonly string[];
-  /** What builds an endpoint for conformance runs, and what starts it at a port that it names. */
+  /** The commands that build and start an endpoint for conformance runs. The endpoint chooses and prints its port. */
   readonly buildEndpoint: (scratch: string) => readonly string[] | null;
   readonly endpoint: (scratch: string) => readonly string[];
 }
@@ -57,7 +60,7 @@ const KITS: readonly Kit[] = [
       [PYTHON, '-m', 'mypy'],
       [PYTHON, '-m', 'pytest', '-q', '--no-header', '-p', 'no:cacheprovider'],
     ],
-    // As its README has it: installed, and used from there.
+    // As the README says: installed, and used from there.
     prepare: (scratch) => {
       const python = join(scratch, 'venv/bin/python');
       const install = ['install', '--no-index', '--no-deps', '--disable-pip-version-check'];
@@ -108,10 +111,10 @@ const install = ({ packages }: Pick<Kit, 'packages'>): void => {
   });
 };
 
-/** A vector file that a kit runs a second time, in another way, counts once. */
+/** A vector file that a kit runs again in another way counts only once. */
 const AGAIN = /of_any_numbers$/;
 
-/** How many vectors there were: the lines in which the kit's own tests count. */
+/** The numbers of vectors, from the lines in which the kit's own tests report them. */
 const check = ({ checks, folder }: Kit): readonly number[] =>
   checks.flatMap((command) => {
     const { ok, output } = run(command, folder);
@@ -123,7 +126,7 @@ const check = ({ checks, folder }: Kit): readonly number[] =>
       .flatMap((line) => /(\d+) vectors of /.exec(line)?.slice(1).map(Number) ?? []);
   });
 
-/** What its endpoint comes to: the published vectors of each op that it has. */
+/** The result of the kit's endpoint: the number of published vectors for each op that it supports. */
 const runConformanceOf = async (kit: Kit, scratch: string): Promise<ReadonlyMap<string, number>> => {
   const build = kit.buildEndpoint(scratch);
   const built = build === null ? null : run(build, kit.folder);
@@ -156,7 +159,7 @@ const runConformanceOf = async (kit: Kit, scratch: string): Promise<ReadonlyMap<
   }
 };
 
-/** What stock libraries of other languages verify by the JWK Set: Debian's, and the JDK's own Ed25519. */
+/** Standard libraries of other languages that verify with the JWK Set: Debian's, and the JDK's own Ed25519. */
 const STOCK = ['python3-jwt', 'python3-jwcrypto', 'default-jdk-headless'];
 const STOCK_PROBES = [
   [PYTHON, '-c', 'import jwt, jwcrypto'],
@@ -183,10 +186,10 @@ const verifyByStockLibraries = (skipsMissing: boolean): void => {
 };
 
 const AT_ONCE = 500;
-/** For so many questions, on a machine that does other things too; it takes about a second. */
+/** For one batch of questions on a machine with other load; usually a batch takes about a second. */
 const BATCH_DEADLINE_MS = 60_000;
 
-/** Ends the kit where the work is not done in time, which ends the wait for its answers. */
+/** Kills the kit if the work takes too long, which ends the wait for its answers. */
 const withDeadline = async (
   child: ChildProcess,
   what: string,
@@ -213,14 +216,14 @@ const startKit = ({ serve, folder: cwd }: Kit, scratch: string) => {
   return spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
 };
 
-/** Asks the kit the next questions together, so that neither side waits for the other all the time. */
+/** Asks the kit questions in batches, so that neither side always waits for the other. */
 const ask = async (
   child: ReturnType<typeof startKit>,
   cases: number,
   seed: number,
 ): Promise<ReadonlyMap<string, number>> => {
   const ended = once(child, 'close');
-  // A kit that ends early is told by its missing answer.
+  // A kit that ends early is detected by its missing answer.
   child.stdin.on('error', () => {});
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const random = new Random(seed);

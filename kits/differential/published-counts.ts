@@ -1,17 +1,17 @@
-/** The table of docs/testing.md that says how many vectors each kit runs, held against what ran. */
+/** Compares the table in docs/testing.md, which says how many vectors each kit runs, with what ran. */
 
 const NUMBER = /\d{1,3}(?:,\d{3})+|\d+/g;
 const numbersOf = (cell: string): readonly number[] =>
   [...cell.matchAll(NUMBER)].map(([text]) => Number(text.replaceAll(',', '')));
 const sorted = (numbers: readonly number[]): string => [...numbers].sort((a, b) => a - b).join(', ');
 
-/** What the kit's own tests counted, and the passed cases of each op of its conformance run. */
+/** The counts of the kit's own tests, and the number of passed cases for each op of its conformance run. */
 export interface Ran {
   readonly vectors: readonly number[];
   readonly ops: ReadonlyMap<string, number>;
 }
 
-/** Null where the page says what ran. */
+/** Null if the page says what ran. */
 export function findWrongCount(page: string, kit: string, { vectors, ops }: Ran): string | null {
   const rows = page.split('\n').map((line) => line.split('|').slice(1, -1));
   const columnIn = (row: readonly string[]): number =>

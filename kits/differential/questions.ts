@@ -1,4 +1,6 @@
-/** Random questions near the edge between right and wrong: honest material with a few changes, signed anew or not. */
+/**
+ * Random questions near the border between right and wrong: honest material with a few changes, signed again or not.
+ */
 import { createHash, createHmac, sign } from 'node:crypto';
 import {
   encodeBase64url,
@@ -38,11 +40,11 @@ const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const randomBytes = (random: Random, length: number): Uint8Array =>
   Uint8Array.from({ length }, () => random.below(256));
 
-/** Honest Receipts, ALLOW and DENY, with what their days published. */
+/** Honest Receipts, ALLOW and DENY, with what was published for their days. */
 const worlds = await Promise.all(
   [{}, { revoked: true }, { profile: 'svc-base-v2' as const }].map((one) => buildWorld(one)),
 );
-/** One of the days has one Receipt alone: its size is what `true` is taken for in some languages. */
+/** One of the days has only one Receipt, because some languages treat its size, 1, as equal to `true`. */
 const days = await Promise.all(
   [
     ...worlds.map((world) => ({ world })),
@@ -56,7 +58,9 @@ const days = await Promise.all(
 );
 const DOCUMENT = JSON.stringify(serviceDocument);
 
-/** Some outcome, hash, time or word from elsewhere in the same JSON: what is well formed and wrong. */
+/**
+ * Replaces values by others from the same JSON, such as a decision, hash, time or word: well-formed but wrong values.
+ */
 const exchange = (value: JsonValue, random: Random): JsonValue => {
   const copy = structuredClone(value) as JsonObject;
   const places: { readonly of: Record<string, JsonValue>; readonly name: string }[] = [];
@@ -92,10 +96,10 @@ const exchange = (value: JsonValue, random: Random): JsonValue => {
 const change = (value: JsonValue, random: Random): JsonValue =>
   random.below(3) === 0 ? mutateJson(value, random) : exchange(value, random);
 
-/** Without lone surrogates, which no bytes have. */
+/** Without lone surrogates, which cannot be encoded as bytes. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
-/** Signed by a key of the service, whatever it says. */
+/** Signed with a key of the service, whatever the content. */
 const signed = (signer: typeof receiptSigner, typ: string, payload: string, headerText?: string): string => {
   const header = headerText ?? jcs({ alg: 'EdDSA', kid: signer.kid, typ });
   const input = `${encodeBase64url(encodeUtf8(header))}.${encodeBase64url(encodeUtf8(payload))}`;
@@ -115,7 +119,7 @@ const partsOf = (jws: string): readonly [header: string, payload: string] => {
   return [Buffer.from(header, 'base64url').toString(), Buffer.from(payload, 'base64url').toString()];
 };
 
-/** The JWS with another payload or header, signed by the same key. */
+/** The JWS with another payload or header, signed with the same key. */
 const resigned = (jws: string, signer: typeof receiptSigner, random: Random): string => {
   const [header, payload] = partsOf(jws);
   const value = JSON.parse(payload) as JsonValue;
@@ -158,7 +162,7 @@ const receiptText = (random: Random): string => {
   }
 };
 
-/** The service's keys as they may stand there years later. */
+/** The service's DID document as it may be years later. */
 const documentText = (random: Random): string => {
   if (random.below(3) > 0) return DOCUMENT;
   const document = structuredClone(serviceDocument) as unknown as {
@@ -181,7 +185,7 @@ const partsOfADay = (random: Random): { readonly bundle: JsonObject; readonly at
   };
 };
 
-/** '' is none, which is enough while the keys are in force. */
+/** '' means no attestation, which suffices while the keys are in force. */
 const attestationText = (
   { attestation: honest, closedAt }: (typeof days)[number],
   random: Random,
@@ -197,7 +201,7 @@ const attestationText = (
     case 4:
       return honest;
     case 5: {
-      // Nobody had the checkpoint before it was made, but by a clock that was late.
+      // An attestation cannot be older than its checkpoint, except for a clock that is behind.
       const iat = closedAt + random.pick([-86_400, -301, -300, -299, 0]);
       const said = JSON.parse(partsOf(honest)[1]) as JsonObject;
       return signed(statusSigner, ATTESTATION_TYP, jcs({ ...said, iat }));
@@ -209,7 +213,7 @@ const attestationText = (
 
 const SHA256_OF_NOTHING = `sha256:${createHash('sha256').digest('hex')}`;
 
-/** Evidence in base64url, in its one spelling or nearly; or some of no bytes. */
+/** Evidence in base64url, in its only valid spelling or almost; or evidence of no bytes. */
 const withRespelledEvidence = (bundle: JsonObject, random: Random): JsonObject => {
   const evidence = (bundle.evidence as unknown as readonly { readonly body: string }[]).map((item) => {
     const spelled = encodeBase64url(encodeUtf8(item.body));
@@ -241,7 +245,7 @@ const bundleText = (random: Random): string => {
   return textOf(attestation === '' ? shown : { ...shown, attestation });
 };
 
-/** What languages take for white space, or not. */
+/** Characters that some languages treat as white space. */
 const SPACES = [
   '',
   ' ',
@@ -257,7 +261,7 @@ const SPACES = [
   '\u2028',
 ];
 
-/** A checkpoint from elsewhere: the record as it is or with another member, or its JWS; '' is none. */
+/** A checkpoint from elsewhere: its record, unchanged or with another member, or its JWS; '' means none. */
 const checkpointText = (record: JsonValue | undefined, random: Random): string => {
   if (random.below(2) === 0) return '';
   if (!isJsonObject(record ?? null)) return record === undefined ? 'null' : textOf(record);
@@ -273,7 +277,7 @@ const checkpointText = (record: JsonValue | undefined, random: Random): string =
   }
 };
 
-/** Keys that have ended or leaked since, so that an attestation decides. */
+/** A document in which keys have ended or leaked, so that an attestation decides. */
 const laterDocumentText = (random: Random): string => {
   if (random.below(2) === 0) return documentText(random);
   const document = structuredClone(serviceDocument) as unknown as {
@@ -309,7 +313,7 @@ const statusListQuestion = (random: Random): Question => {
   return { op: 'statusList', text: hex(text), document: laterDocumentText(random) };
 };
 
-/** What `POST /verify/dry-run` answers, and what somebody might make of it. */
+/** An answer of `POST /verify/dry-run`, honest or forged. */
 const dryRunText = (random: Random): string => {
   const { body, signed: receipt } = random.pick(worlds);
   const { receipt_id: _, decision, capability: __, ...shared } = body as unknown as JsonObject;
@@ -344,7 +348,7 @@ const dryRunText = (random: Random): string => {
 const PRINCIPAL = 'did:web:acme.example';
 const LIST = 'https://status.svc.example/acme.example/1';
 
-/** What `POST /grants` answered and what the Principal would grant; changed in some. */
+/** An answer of `POST /grants` and the Grant that the Principal wants; some are changed. */
 const signGrantQuestion = (random: Random): Question => {
   const agents = pairs.map((pair) => formatDidKey(publicKeyOf(pair)));
   const allocation: JsonObject = {
@@ -396,10 +400,10 @@ const signGrantQuestion = (random: Random): Question => {
 
 const WEBHOOK_SECRETS = [1, 2].map((filling) => `whsec_${Buffer.alloc(32, filling).toString('base64')}`);
 const SUBSCRIPTION = 'whs_01M7VZGC008Q2R7V9X1C4E6H8R';
-/** Within the time of each key, where its time is not what was changed. */
+/** Within the validity of each key, unless that is what was changed. */
 const DELIVERED_AT = 1_795_168_798;
 
-/** A delivery of an event, signed by what is trusted in most cases, and changed on the way in some. */
+/** A delivery of an event, in most cases signed with a trusted key or secret; some are changed on the way. */
 const webhookQuestion = (random: Random): Question => {
   const event: JsonObject = {
     type: 'grant.revoked',
@@ -413,7 +417,7 @@ const webhookQuestion = (random: Random): Question => {
   const value = random.below(6) === 0 ? change(event, random) : event;
   const sent = random.below(8) === 0 ? wellFormed(mutateJsonText(textOf(value), random)) : textOf(value);
   const at = String(DELIVERED_AT + random.pick([0, 0, 0, 0, 0, 299, 300, 301, -300, -301]));
-  // A full stop in an id is one between the parts that are signed.
+  // A full stop in an id is indistinguishable from one between the signed parts.
   const id = random.below(12) === 0 ? 'evt.1' : 'evt_1';
   const input = encodeUtf8(`${id}.${at}.${sent}`);
   const bySecret = (secret = ''): string =>
@@ -452,7 +456,7 @@ const webhookQuestion = (random: Random): Question => {
 };
 
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
-/** The 8 points of small order, some of them in both spellings. */
+/** The 8 points of small order, some in both spellings. */
 const TORSION = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',
@@ -499,7 +503,7 @@ const signature = (random: Random): Question => {
   return { op: 'ed25519', key: hexOf(key), message: hexOf(message), signature: hexOf(made) };
 };
 
-/** Numbers at random bits, and at the bounds of how they are written. */
+/** Numbers of random bits, and numbers at which the notation changes. */
 const numberText = (random: Random): string => {
   const bits = randomBytes(random, 8);
   const value = new DataView(bits.buffer).getFloat64(0);
@@ -538,7 +542,7 @@ const DIDS = [
   'did:web:A.example',
 ];
 
-/** A Grant, a Proof and an Action that went through the edits of the vectors. */
+/** A Grant, a Proof and an Action, changed by the edits of the vectors. */
 const nextInput = (random: Random): { grant: string; proof: string; action: JsonValue } => {
   for (;;) {
     const next = Object(randomInput(random)) as Record<string, unknown>;
@@ -583,7 +587,7 @@ const lists = [131_072, 262_144].map((entries) => {
   return encodeBitstring(bits);
 });
 
-/** By weight: what is cheap and has many edges comes often. */
+/** By weight: questions that are cheap and have many edge cases come often. */
 const KINDS: readonly (readonly [weight: number, make: (random: Random) => Question])[] = [
   [12, (random) => ({ op: 'json', text: hex(jsonText(random)) })],
   [2, (random) => ({ op: 'json', text: hexOf(randomBytes(random, random.below(12))) })],
@@ -714,7 +718,7 @@ const KINDS: readonly (readonly [weight: number, make: (random: Random) => Quest
 
 const BAG = KINDS.flatMap(([weight, make]) => Array.from({ length: weight }, () => make));
 
-/** The next question. Some edits cannot follow on another, which they tell by throwing. */
+/** The next question. Some edits cannot follow another one; they throw, and another question is made. */
 export const nextQuestion = (random: Random): Question => {
   for (;;) {
     try {

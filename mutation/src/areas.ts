@@ -1,4 +1,7 @@
-/** What is mutated, and the suites that must notice: the quickest first, since a mutant is dead at the first failure. */
+/**
+ * What is mutated, and the suites that must detect the mutants. Quick suites come first, because a mutant is killed by
+ * the first failure.
+ */
 export interface Area {
   readonly mutate: readonly string[];
   readonly suites: readonly string[];
@@ -15,7 +18,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   receipts: {
     mutate: ['packages/receipts/src/verify/**/*.ts'],
-    // Without laws.test.ts: what random cases kill in one run may live in the next.
+    // Without laws.test.ts: mutants that its random cases kill in one run may survive the next.
     suites: [
       'packages/receipts/src/verify/body-shape.test.ts',
       'packages/receipts/src/verify/receipt-jws.test.ts',

@@ -1,4 +1,7 @@
-/** `npm run mutate [-- AREA… --only WORD --workers N]`: mutants of the engine, and whether the tests notice. */
+/**
+ * `npm run mutate [-- AREA… --only WORD --workers N]`: makes mutants of the engine and checks whether the tests detect
+ * them.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseOptions, UsageError } from '@svc/cli/command-line';
@@ -52,7 +55,7 @@ function run(args: readonly string[]): number {
   return outcomes.every(isGood) ? 0 : 1;
 }
 
-/** One area, whose script leaves a report; prints what there is to look at. */
+/** Mutates one area, whose script writes a report; prints what needs attention. */
 function mutate(copy: TreeCopy, area: string, only: string, workers: string): Outcome {
   const startedMs = Date.now();
   const hasRun =

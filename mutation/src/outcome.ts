@@ -1,15 +1,15 @@
-/** What a run found in an area, and the table at its end. */
+/** The result of a run in one area, and the table at the end. */
 
 export const MIN_PERCENT = 90;
 
 export interface Counts {
   readonly mutants: number;
-  /** By a test that failed, or because the tests did not end; the second are told apart in `timedOut`. */
+  /** Killed by a failed test, or because the tests did not end. `timedOut` counts the second kind alone. */
   readonly killed: number;
   readonly timedOut: number;
-  /** That lived and stand in accepted.json. */
+  /** Survivors that are listed in accepted.json. */
   readonly accepted: number;
-  /** What somebody has to look at, a text each. */
+  /** What needs attention, one text each. */
   readonly problems: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Mutants of the commit in SQL, by hand: each is a mistake that somebody could make, named by what a wrong commit would
- * then do, with the suites that must notice. `text` stands exactly once in its file, in the last definition of its function.
+ * Hand-written mutants of the commit in SQL. Each is a plausible mistake, named by what a wrong commit would then do,
+ * with the suites that must detect it. `text` occurs exactly once in its file, in the last definition of its function.
  */
 export interface SqlMutant {
   readonly name: string;

@@ -1,7 +1,7 @@
 /**
- * The mutants of the commit in SQL, one after another: each is put into the migrations of this tree, the suites that must
- * notice run on a fresh database, and the original is put back. Run in a copy: `sql.ts [WORD IN THE NAME OR THE FILE]`.
- * Writes reports/sql.json.
+ * Runs the mutants of the commit in SQL one after another: puts each into the migrations of this tree, runs the suites
+ * that must detect it on a fresh database, and restores the original. Run in a copy: `sql.ts [WORD IN THE NAME OR THE
+ * FILE]`. Writes reports/sql.json.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -64,12 +64,12 @@ function verdictOn({ name, file, text, replacement, suites }: SqlMutant, place: 
   }
 }
 
-/** The function that `text` stands in. */
+/** The function that contains `text`. */
 function functionAround(sql: string, text: string): string {
   return [...sql.slice(0, sql.indexOf(text)).matchAll(FUNCTION)].at(-1)?.[1] ?? '';
 }
 
-/** Where it was last replaced: what is changed in an earlier definition changes nothing. */
+/** The file with the function's last definition: a change in an earlier definition has no effect. */
 function lastDefinitionOf(name: string): string | undefined {
   return readdirSync(migrations, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.sql'))
@@ -80,7 +80,7 @@ function lastDefinitionOf(name: string): string | undefined {
     .at(-1);
 }
 
-/** Killed only by a test that ran: SQL that cannot be migrated proves nothing. */
+/** A mutant counts as killed only if a test ran: SQL that cannot be migrated proves nothing. */
 function verdictOf(status: number | null, output: string): Verdict {
   if (status === 0) return 'LIVED';
   return /Tests\s.*\d+ failed/.test(output) ? 'killed' : 'BROKEN';

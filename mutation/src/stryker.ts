@@ -1,6 +1,6 @@
 /**
- * The mutants of one area, in the tree that this file lies in, which it changes: `stryker.ts AREA WORKERS [WORD]`, only of
- * files whose name contains the word. Writes reports/AREA.json.
+ * Runs the mutants of one area in the tree that contains this file, which it changes: `stryker.ts AREA WORKERS [WORD]`,
+ * only in files whose name contains the word. Writes reports/AREA.json.
  */
 import { fileURLToPath } from 'node:url';
 import { AREAS } from './areas.ts';
@@ -11,7 +11,7 @@ if (area === undefined) throw new Error(`no area ${name}; there are ${Object.key
 process.env.SVC_MUTATION_SUITES = area.suites.join(' ');
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 
-// By its file: the index of the package loads the prompts of `stryker init`, which want a later Node.
+// Loaded by its file, because the index of the package loads the prompts of `stryker init`, which need a later Node.
 const core = new URL('dist/src/stryker.js', import.meta.resolve('@stryker-mutator/core/package.json'));
 const { Stryker } = (await import(core.href)) as typeof import('@stryker-mutator/core');
 

@@ -1,8 +1,11 @@
-/** Which mutants lived, and which of them may: `accepted.json` says of each why no test can tell it from the original. */
+/**
+ * Which mutants survived, and which of them may: `accepted.json` says for each why no test can distinguish it from the
+ * original.
+ */
 import { readFileSync } from 'node:fs';
 import type { Counts } from './outcome.ts';
 
-/** As much of Stryker's report (mutation-testing-report-schema) as is read. */
+/** The parts of Stryker's report (mutation-testing-report-schema) that are read. */
 export interface Report {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>;
 }
@@ -21,9 +24,9 @@ interface Position {
 
 interface Survivor {
   readonly file: string;
-  /** The whole line or lines as they stand, without indentation: places move, lines seldom do. */
+  /** The whole line or lines without indentation. Positions change, but lines seldom do. */
   readonly line: string;
-  /** What stood where the mutant was put, and the mutant. */
+  /** The replaced text, and the mutant. */
   readonly was: string;
   readonly becomes: string;
 }
@@ -32,12 +35,12 @@ interface Accepted extends Survivor {
   readonly why: string;
 }
 
-/** What says whether a mutant lived, or that it was not to be made. */
+/** The statuses that say whether a mutant survived, or that it was ignored. */
 const TOLD = new Set(['Killed', 'Timeout', 'Survived', 'NoCoverage', 'Ignored']);
 
 /**
- * The counts of an area, with a text for every survivor that is not accepted, every mutant over which the run of the tests
- * itself broke down, and every acceptance of what did not live.
+ * The counts of an area. Problems are every survivor that is not accepted, every mutant for which the tests could not
+ * run, and every accepted mutant that did not survive.
  */
 export function outcomeOf({ files }: Report): Counts {
   const found = Object.entries(files).flatMap(([file, { source, mutants }]) =>
@@ -49,7 +52,7 @@ export function outcomeOf({ files }: Report): Counts {
     .map(({ survivor }) => survivor);
   const accepted = readAccepted().filter(({ file }) => Object.hasOwn(files, file));
   const unexpected = survivors.filter((one) => !isAmong(accepted, one));
-  // What ran out of time on a busy machine may yet live on a quiet one.
+  // A mutant that timed out on a busy machine may survive on an idle one.
   const alive = found.filter(({ status }) => status !== 'Killed').map(({ survivor }) => survivor);
   const stale = accepted.filter((one) => !isAmong(alive, one));
   const untold = found.filter(({ status }) => !TOLD.has(status)).map(({ survivor }) => survivor);

@@ -1,6 +1,6 @@
 /**
- * A copy of the tree with dependencies of its own: the mutants are put into the files themselves, so that every package
- * that imports them sees them.
+ * A copy of the tree with its own dependencies. Mutants are written into the files themselves, so that every package
+ * that imports them uses them.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,14 +11,15 @@ import { pinnedPnpm } from '../../scripts/pinned-pnpm.mjs';
 
 export interface TreeCopy {
   readonly folder: string;
-  /** Runs a script of mutation/src in the copy, with its output in the open; answers whether it ended with 0. */
+  /** Runs a script of mutation/src in the copy, with its output shown. Returns whether it ended with 0. */
   runScript(file: string, ...parameters: string[]): boolean;
 }
 
-/** Gives `work` a copy, of all files that git knows or would take, and removes it afterwards. */
+/** Passes `work` a copy of all files that git tracks or would add, and removes it afterwards. */
 export function withCopy<T>(work: (copy: TreeCopy) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'svc-mutation-'));
-  // Registered so that an interrupt ends the child that runs, and then, by `run` below, this process with its copy.
+  // With this listener an interrupt ends only the running child; then `run` below ends this process and removes its
+  // copy.
   process.on('SIGINT', () => {});
   const run = (command: string, parameters: readonly string[]): boolean => {
     const { status, signal } = spawnSync(command, parameters, { cwd: folder, stdio: 'inherit' });

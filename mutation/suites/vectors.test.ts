@@ -1,11 +1,11 @@
-/** The evaluate vectors in a few tests: as much as a mutant of a check must not pass, many times over. */
+/** The evaluate vectors in a few tests, so that they run fast for each of many mutants. */
 import { evaluateJson } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { readEvaluateVectors } from '@svc/vectors/src/published.ts';
 import { expect, it } from 'vitest';
 
 const vectors = readEvaluateVectors();
-/** By the check, or the kind of case, that an id begins with. */
+/** By the check, or the kind of case, with which an id begins. */
 const kinds = [...new Set(vectors.map(({ id }) => id.slice(0, id.indexOf('-'))))];
 
 it.each(kinds)('%s', (kind) => {

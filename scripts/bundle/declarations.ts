@@ -1,4 +1,7 @@
-/** Declarations of all published libraries, by the native compiler in one run, which takes hardly longer than for one of them. */
+/**
+ * Writes the declarations of all published libraries with the native compiler in one run, which takes hardly longer
+ * than one library.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +11,10 @@ import { COMPILED, listSources, PACKAGES } from '../../tsup.declarations.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TSC = join(ROOT, 'node_modules', 'typescript-native', 'bin', 'tsc');
 
-/** Each source file's to `COMPILED`, from where the build of a library takes those that its entries reach. */
+/**
+ * Writes the declarations of each source file to `COMPILED`. The build of a library takes from there those that its
+ * entries reach.
+ */
 export function compileDeclarations(): void {
   const sources = [...listSources()].map(([name, { path, isDeclared }]) => ({
     ...{ name, isDeclared, file: join(PACKAGES, path) },
@@ -23,7 +29,8 @@ export function compileDeclarations(): void {
     lib: ['es2023', 'webworker'],
     rootDir: PACKAGES,
     outDir: '.',
-    // By their paths the sources of other packages are part of the program, so that theirs are written too.
+    // With these paths the sources of other packages are part of the program, so that their declarations are written
+    // too.
     paths: Object.fromEntries(sources.map(({ name, file }) => [name, [file]])),
   };
   rmSync(COMPILED, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /**
- * Bundles libraries and programs, each as its `tsup.config.ts` says, in one process: to start a bundler takes longer
- * than to bundle most of them. Parameters: folders of packages. None: all but the API, which has the pages beside
- * itself and is bundled once they are built.
+ * Bundles libraries and programs in one process, each by its `tsup.config.ts`, because starting a bundler takes longer
+ * than bundling most of them. Parameters: folders of packages. Without parameters: all except the API, which includes
+ * the pages and is bundled after them.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const listBundled = (): string[] =>
 const named = process.argv.slice(2);
 if (named.length === 0) compileDeclarations();
 for (const folder of named.length > 0 ? named : listBundled()) {
-  // A configuration is of the package that is the working folder.
+  // A configuration applies to the package in the working folder.
   process.chdir(join(ROOT, folder));
   await build({ silent: true });
 }

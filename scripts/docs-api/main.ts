@@ -1,6 +1,6 @@
 /**
- * `npm run docs:api [-- FOLDER]`: the reference of all published packages, one module for each of their entries. Ends
- * with 1 where something has no docstring, or a link in one leads nowhere.
+ * `npm run docs:api [-- FOLDER]`: writes the API reference of all published packages, one module for each entry. Ends
+ * with 1 if something has no docstring, or if a link in a docstring leads nowhere.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ type Entry = string | { readonly 'svc-source'?: string };
 
 const [folder = join(ROOT, '.data', 'docs-api')] = process.argv.slice(2);
 
-/** The source of each entry, by what an import names. */
+/** The source of each entry, by the name under which it is imported. */
 const sources = new Map(
   listPublished().flatMap(({ folder: home, manifest: { name, exports = {} } }) =>
     Object.entries(exports as Readonly<Record<string, Entry>>).flatMap(([path, entry]) => {
@@ -54,7 +54,7 @@ await app.generateDocs(project, resolve(folder));
 console.log(`The reference is in ${resolve(folder)}`);
 process.exitCode = app.logger.hasErrors() || app.logger.hasWarnings() ? 1 : 0;
 
-/** What the README of the entry's package says under its title. Links to other files of the repository are their words. */
+/** The introduction in the README of the entry's package. Links to other files of the repository become plain text. */
 function readmeOf(name: string): string {
   const { home } = sources.get(name) ?? { home: ROOT };
   const readme = readFileSync(join(home, 'README.md'), 'utf8');

@@ -2,18 +2,18 @@
 import { join } from 'node:path';
 import { pnpm, root, step } from './spawn.mjs';
 
-/** All of it, or what `only` says. */
+/** Builds everything, or only the task `only`. */
 export const build = (only) =>
   step('building', ...turbo(...(only === undefined ? ['bundle', 'build'] : ['build', only])));
-/** Natively, the whole tree at once: one program for each set of what code may find around it. */
+/** Natively and for the whole tree at once: one program for each set of globals that code may use. */
 export const types = () => step('checking types', ...nativeTypeScript('-b'));
 
-/** Through pnpm, which so is on the path: turbo calls it. */
+/** Through pnpm, which puts itself on the path, because turbo calls it. */
 function turbo(...args) {
   return pnpm('exec', 'turbo', 'run', ...args, '--output-logs=errors-only');
 }
 
-/** `tsc` of TypeScript 7; the one in `.bin` belongs to the older, which makes declarations. */
+/** `tsc` of TypeScript 7. The one in `.bin` is of the older version, which writes declarations. */
 function nativeTypeScript(...args) {
   return [process.execPath, [join(root, 'node_modules', 'typescript-native', 'bin', 'tsc'), ...args]];
 }

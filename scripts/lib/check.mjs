@@ -9,7 +9,10 @@ import { test } from './test.mjs';
 
 const roots = ['packages', 'apps', 'bench', 'examples', 'kits', 'mutation', 'scripts', 'vectors'];
 
-/** Everything a change must satisfy; `--without-tests`, for whoever has run them. Goes on after a failure, to name them all. */
+/**
+ * Checks everything that a change must satisfy; `--without-tests` if the tests have run already. Continues after a
+ * failure, to report all failures.
+ */
 export async function check(parameters) {
   await install();
   const failed = [];
@@ -37,7 +40,7 @@ export async function check(parameters) {
   return Math.min(failed.length, 1);
 }
 
-/** Runs every generator (a package's `generate` script) and compares all files that git knows or would take. */
+/** Runs every generator (a package's `generate` script) and compares all files that git tracks or would add. */
 async function checkGenerated() {
   const before = await fileHashes();
   await step('generating files', ...pnpm('--recursive', '--if-present', 'run', 'generate'));

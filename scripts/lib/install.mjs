@@ -1,4 +1,4 @@
-// Installs what the lock file says, where that has not been done.
+// Installs what the lock file says, if that has not been done yet.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export const install = async () => {
   writeFileSync(stampFile, stamp);
 };
 
-/** Everything that decides what an installation looks like. */
+/** A hash of everything that determines an installation. */
 function installStamp() {
   const hash = createHash('sha256').update(
     `${pinned.program} ${process.version} ${process.platform} ${process.arch}`,

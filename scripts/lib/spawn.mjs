@@ -1,4 +1,4 @@
-// Programs that a command of this project runs: in which environment, how their output is shown, and how signals reach them.
+// Runs the programs of a command: with which environment, how their output is shown, and how signals reach them.
 import { spawn } from 'node:child_process';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { homedir, constants as osConstants } from 'node:os';
@@ -35,7 +35,7 @@ export function reportFailure(problem) {
   return 1;
 }
 
-/** One line: what is done, and how long it took. Its output is shown when it fails. */
+/** Prints one line: the step and its duration. The program's output is shown only if it fails. */
 export async function step(label, program, args, env = {}) {
   const began = performance.now();
   process.stdout.write(`${label} …`);
@@ -48,12 +48,13 @@ export async function step(label, program, args, env = {}) {
   return 0;
 }
 
-/** Runs with its output in the open. */
+/** Runs a program with its output shown. */
 export const show = async (program, args, env = {}) => (await run(program, args, env, 'inherit')).code;
 
 /**
- * Every child is a group of its own: Ctrl-C then reaches us alone and each child once, through us. A step's helpers
- * are stopped as a group; a job in the open is told itself and takes care of what it started.
+ * Every child has its own process group. So Ctrl-C reaches only this process, which forwards it to each child once. A
+ * step is signalled as a group, with its own children; a program whose output is shown is signalled alone and must stop
+ * its children.
  */
 export function run(program, args, env = {}, output = 'pipe') {
   return new Promise((finish) => {
@@ -72,7 +73,7 @@ export function run(program, args, env = {}, output = 'pipe') {
       try {
         process.kill(isWindows || output === 'inherit' ? child.pid : -child.pid, signal);
       } catch {
-        // It has ended.
+        // It has already ended.
       }
     };
     for (const signal of signals) process.on(signal, forward);
@@ -96,7 +97,9 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 let isSignalled = false;
 let interruptedBy = null;
 
-/** npm's shell dies of a signal without passing it on; when it is gone, that counts as the signal. */
+/**
+ * npm's shell is killed by a signal without forwarding it. When the parent is gone, this process acts as if signalled.
+ */
 export function watchParent() {
   const parent = process.ppid;
   const watch = setInterval(() => {
@@ -109,7 +112,9 @@ export function watchParent() {
   watch.unref();
 }
 
-/** Our own Node and npm come first; what npm and pnpm keep goes beside the project where the home is read-only. */
+/**
+ * Our own Node and npm come first on the path. The caches of npm and pnpm go into the project if the home is read-only.
+ */
 function environment() {
   const path = [dirname(process.execPath), pinned.binFolder, inherited.PATH].filter(Boolean).join(delimiter);
   const common = { ...inherited, PATH: path, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' };

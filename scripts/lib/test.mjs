@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { listBeyondSample } from '../beyond-sample.mjs';
 import { inherited, root, show } from './spawn.mjs';
 
-/** Runs vitest in the open, then counts from its report; a file that does not load is one failed test. */
+/**
+ * Runs vitest with its output shown, then counts from its report. A file that cannot be loaded counts as one failed
+ * test.
+ */
 export async function test(rest, env = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-report-'));
   try {
@@ -38,13 +41,13 @@ function countTests(report) {
   };
 }
 
-/** The parameters of vitest, with the files that `--beyond-sample` stands for. */
+/** The parameters of vitest, with `--beyond-sample` replaced by its files. */
 export const takeBeyondSample = (all) =>
   all.includes('--beyond-sample')
     ? [...all.filter((one) => one !== '--beyond-sample'), ...listBeyondSample(root)]
     : all;
 
-/** How often everything is run, and the other parameters. */
+/** The number of repetitions, and the other parameters. */
 export function takeRepeat(all) {
   const at = all.indexOf('--repeat');
   if (at === -1) return { times: 1, rest: all };

@@ -1,4 +1,4 @@
-/** A check: its file, its place in the table, its vectors. */
+/** Writes a new check: its file, its place in the table, its vectors. */
 import { createFile, insertAll, requireForm } from './files.ts';
 
 const FOLDER = 'packages/protocol/src/checks';

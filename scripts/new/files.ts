@@ -1,4 +1,4 @@
-/** Files of the repository, by path from its root. Nothing is ever overwritten. */
+/** Writes files of the repository, by path relative to its root. Never overwrites a file. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,22 +7,25 @@ const pathOf = (file: string): string => fileURLToPath(new URL(`../../${file}`, 
 
 export const listFolder = (folder: string): readonly string[] => readdirSync(pathOf(folder)).sort();
 
-/** Throws when there is such a file already. */
+/** Throws if the file already exists. */
 export const createFile = (file: string, text: string): void => {
   mkdirSync(dirname(pathOf(file)), { recursive: true });
   writeFileSync(pathOf(file), text, { flag: 'wx' });
 };
 
-/** An edit of one file: `text` goes to where `place` ends. */
+/** An edit of one file: inserts `text` where `place` ends. */
 export interface Insertion {
   readonly file: string;
   readonly place: RegExp;
   readonly text: string;
-  /** Left out where the file has this. */
+  /** Skipped if the file contains this. */
   readonly unless?: string;
 }
 
-/** Makes all insertions or none. Throws when a file is missing, has another shape, or holds one of the texts already. */
+/**
+ * Makes all insertions or none. Throws if a file is missing, has another structure, or already contains one of the
+ * texts.
+ */
 export const insertAll = (insertions: readonly Insertion[]): void => {
   const texts = new Map<string, string>();
   for (const { file, place, text, unless } of insertions) {
@@ -37,7 +40,7 @@ export const insertAll = (insertions: readonly Insertion[]): void => {
   for (const [file, text] of texts) writeFileSync(pathOf(file), text);
 };
 
-/** Throws, saying `what`, when `name` is not of the form. */
+/** Throws with `what` unless `name` matches the form. */
 export const requireForm = (name: string, form: RegExp, what: string): RegExpExecArray => {
   const found = form.exec(name);
   if (found === null) throw new Error(`${name}: must be ${what}`);

@@ -1,6 +1,6 @@
 /**
- * `npm run new -- route AREA/NAME | migration NAME | check ID-NAME`: writes the files that such a change begins with.
- * They compile; their tests fail and say what to write until it is written.
+ * `npm run new -- route AREA/NAME | migration NAME | check ID-NAME`: writes the files with which such a change begins.
+ * They compile; their tests fail and say what to write.
  */
 import { newCheck } from './check.ts';
 import { newMigration } from './migration.ts';

@@ -1,4 +1,4 @@
-/** A migration: the next number, forward only. */
+/** Writes a new migration: the next number, forward only. */
 import { createFile, listFolder, requireForm } from './files.ts';
 
 const FOLDER = 'packages/store-pg/src/migrations';

@@ -1,4 +1,4 @@
-/** A route: its declaration, an endpoint that is not written yet, its row in the access table, and its test. */
+/** Writes a new route: its declaration, an empty endpoint, its row in the access table, and its test. */
 import { createFile, type Insertion, insertAll, listFolder, requireForm } from './files.ts';
 
 const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,7 +1,7 @@
 /**
- * `npm run pack:apps`: each program as a folder that runs by itself, with nothing but Node: its dependencies are in one
- * file, and beside it is what it reads. After `npm run build`. Options: `--out FOLDER` (packed), `--only NAME`, `--from
- * FOLDER` (of one: its build).
+ * `npm run pack:apps`: writes each program as a folder that runs with Node alone. Its dependencies are in one file,
+ * with the files that it reads beside it. Run after `npm run build`. Options: `--out FOLDER` (packed), `--only NAME`,
+ * `--from FOLDER` (the build, for one program).
  */
 import {
   cpSync,
@@ -24,7 +24,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const APPS = ['api', 'worker', 'conformance-runner', 'admin'] as const;
 const MAX_BYTES = 30 * 1_048_576;
 
-/** The second is a thread that the first one starts. */
+/** The second file is a thread that the first one starts. */
 const PROGRAMS = ['main.js', 'read-thread.js'] as const;
 const BESIDE = ['migrations', 'pages', 'vectors'] as const;
 
@@ -56,13 +56,13 @@ const packApp = (app: string, from: string, out: string): void => {
   );
 };
 
-/** Its library looks for it beside itself, which is beside the program then. */
+/** The library looks for this file in its own folder, which is then that of the program. */
 const copyZstd = (app: string, out: string): void => {
   const folder = findFolder(app, '@bokuweb/zstd-wasm');
   if (folder !== null) cpSync(join(folder, 'zstd.wasm'), join(out, 'zstd.wasm'));
 };
 
-/** With the binary of this platform alone; without one, keys in a token are refused in a sentence. */
+/** With the binary of this platform only. Without a binary, keys in a token are refused with a message. */
 const copyKoffi = (app: string, out: string): void => {
   const folder = findFolder(app, 'koffi');
   if (folder === null) return;
@@ -73,7 +73,7 @@ const copyKoffi = (app: string, out: string): void => {
     cpSync(binary, join(out, 'node_modules', '@koromix'), { recursive: true, dereference: true });
 };
 
-/** The same, with the packages that find the binary; without one, node:crypto is at work. */
+/** The same, with the packages that find the binary. Without a binary, node:crypto is used. */
 const copySodium = (app: string, out: string): void => {
   const folder = findFolder(app, 'sodium-native');
   if (folder === null) return;
@@ -92,7 +92,7 @@ const copySodium = (app: string, out: string): void => {
 const findFolder = (app: string, name: string): string | null => {
   try {
     const require = createRequire(join(ROOT, 'apps', app, 'package.json'));
-    // Both have at the top what is imported; koffi does not export its package.json.
+    // Both packages have their main file in their top folder; koffi does not export its package.json.
     return dirname(require.resolve(name));
   } catch {
     return null;

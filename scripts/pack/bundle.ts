@@ -1,11 +1,11 @@
-/** A program as one file: its build with all that it needs of others inside. */
+/** Bundles a program into one file: its build with all dependencies. */
 import { buildSync } from 'esbuild';
 
-/** Call PKCS#11 libraries and libsodium; they have a binary for each platform, so they stay packages. */
+/** They call PKCS#11 libraries and libsodium and have one binary per platform, so they stay packages. */
 const NATIVE = ['koffi', 'sodium-native'];
 /**
- * What is CommonJS among the dependencies asks for the modules of Node by `require`, and for a file beside itself by
- * `__dirname`. It names no global: what is bundled may have a variable `URL`.
+ * CommonJS dependencies load Node's modules by `require` and files in their folder by `__dirname`. The banner uses no
+ * global, because bundled code may have a variable `URL`.
  */
 const BANNER = [
   `import { createRequire as requireOf } from 'node:module';`,
@@ -13,7 +13,7 @@ const BANNER = [
   `const __dirname = require('node:path').dirname(require('node:url').fileURLToPath(import.meta.url));`,
 ].join(' ');
 
-/** Licences of what is inside stand beside it, in `<outfile>.LEGAL.txt`. */
+/** The licences of bundled code are in `<outfile>.LEGAL.txt`. */
 export function bundleProgram(entry: string, outfile: string): void {
   buildSync({
     entryPoints: [entry],

@@ -1,6 +1,6 @@
 /**
- * `npm run pack [-- FOLDER]`: every published package as a file that installs by itself, from the build, and the lines that
- * install them.
+ * `npm run pack [-- FOLDER]`: packs every published package, from the build, as a file that installs without others,
+ * and prints the lines that install them.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';

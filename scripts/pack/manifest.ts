@@ -1,4 +1,4 @@
-/** What a packed package says of itself: that it has both kinds of module, and that it needs no other package. */
+/** The manifest of a packed package: it has both kinds of module and needs no other package. */
 import type { Manifest } from '../release/packages.ts';
 
 type Entry = string | { readonly 'svc-source'?: string; readonly default?: string };
@@ -6,7 +6,7 @@ type Entry = string | { readonly 'svc-source'?: string; readonly default?: strin
 /** Members that concern the repository only. */
 const DROPPED: readonly string[] = ['dependencies', 'devDependencies', 'exports', 'publishConfig', 'scripts'];
 
-/** As it is published. */
+/** The manifest as it is published. */
 export function buildPublishedManifest(manifest: Manifest): Readonly<Record<string, unknown>> {
   const kept = Object.fromEntries(Object.entries(manifest).filter(([name]) => !DROPPED.includes(name)));
   const entries = Object.entries((manifest.exports ?? {}) as Readonly<Record<string, Entry>>);
@@ -26,7 +26,7 @@ const bothKinds = (name: string) => ({
   require: { types: `./dist/${name}.d.cts`, default: `./dist/${name}.cjs` },
 });
 
-/** For `moduleResolution: node10`, which does not read `exports`: TypeScript's default with `module: CommonJS` before 6.0. */
+/** For `moduleResolution: node10`, which ignores `exports`: TypeScript's default with `module: CommonJS` before 6.0. */
 function forOlderResolution(modules: readonly (readonly [path: string, name: string])[]): object {
   const paths = modules
     .filter(([path]) => path !== '.')

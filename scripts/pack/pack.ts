@@ -1,4 +1,4 @@
-/** Packs a published package as it has been built: what it uses is inside, and so are the licences of that. */
+/** Packs a published package from its build, with its dependencies and their licences inside. */
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
@@ -18,7 +18,7 @@ import { buildPublishedManifest } from './manifest.ts';
 
 const LICENCES_OF_OTHERS = 'THIRD-PARTY-LICENCES.txt';
 
-/** Writes `<name>-<version>.tgz` into the folder, and gives its path. Throws where the package has not been built. */
+/** Writes `<name>-<version>.tgz` into the folder and returns its path. Throws if the package has not been built. */
 export function pack(one: Installed, to: string): string {
   const { folder, manifest } = one;
   const scratch = mkdtempSync(join(tmpdir(), 'svc-pack-'));
@@ -43,7 +43,7 @@ export function pack(one: Installed, to: string): string {
   }
 }
 
-/** As `files` of the manifest says: names, or `*.json` for those of the folder. */
+/** The files in `files` of the manifest: names, or `*.json` for those of the folder. */
 const listFiles = ({ folder, manifest: { name, files = [] } }: Installed): readonly string[] =>
   files.flatMap((file) => {
     if (file === '*.json')
@@ -52,7 +52,7 @@ const listFiles = ({ folder, manifest: { name, files = [] } }: Installed): reado
     return [file];
   });
 
-/** The text that each licence wants passed on with copies. */
+/** The text that each licence demands to be included in copies. */
 const licencesOfOthers = (one: Installed): string =>
   [...listNeeded([one]).values()]
     .filter((each) => !isOurs(each))

@@ -1,21 +1,21 @@
-/** What a packed package may hold: what its users run and read, and nothing else. */
+/** What a packed package may contain: what its users run and read, and nothing else. */
 import type { Manifest } from './packages.ts';
 
 const ALWAYS = ['package.json', 'README.md', 'LICENSE'];
-/** The licences of what is bundled in. */
+/** The licences of bundled dependencies. */
 const MAY_HOLD = 'THIRD-PARTY-LICENCES.txt';
-/** Sources of ours stand in the source maps, so that a stack of a user leads to them. */
+/** The source maps contain our sources, so that users' stack traces lead to them. */
 const BUILT = /^dist\/(?:[\w./-]+\.(?:c?js|c?js\.map|d\.c?ts)|vectors\/[\w./-]+\.json)$/;
 const MAN_PAGE = /^man\/svc-[a-z]+\.1$/;
 /** The vectors are data. */
 const VECTORS = /^(?:(?:evaluate|schema)\/[\w./-]+\.json|[\w-]+\.json)$/;
-/** What `create-svc-shop` writes: files of a project, its test among them. */
+/** The template that `create-svc-shop` writes: the files of a project, including its test. */
 const TEMPLATE = /^template\/[\w.-]+$/;
-/** What a program reads beside itself, and what the licences of what is inside want to be said. */
+/** The files that a program reads from its folder, and the licences of bundled dependencies. */
 const OF_A_PROGRAM = /^dist\/(?:migrations\/[\w./-]+\.sql|main\.js\.LEGAL\.txt)$/;
 const NEVER = /(?:^|\/)(?:src|test|tests|fixtures?|node_modules)\/|\.(?:test|spec)\./;
 
-/** What is wrong with these files of a package, one sentence each. */
+/** The faults of a package's files, one sentence each. */
 export const findContentFaults = (manifest: Manifest, files: readonly string[]): readonly string[] => {
   const { name } = manifest;
   const mayHold = name === '@svc/vectors' ? VECTORS : BUILT;
@@ -35,7 +35,7 @@ export const findContentFaults = (manifest: Manifest, files: readonly string[]):
   return [...wrong, ...missing];
 };
 
-/** Files that the packed manifest leads users to, types among them. */
+/** Files to which the packed manifest refers, including types. */
 const entriesOf = ({ exports = {}, bin = {} }: Manifest): string[] => {
   const paths = (entry: unknown): string[] => {
     if (typeof entry === 'string') return entry.includes('*') ? [] : [entry.replace(/^\.\//, '')];

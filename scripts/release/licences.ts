@@ -1,7 +1,7 @@
-/** Under which licences the production dependencies are. A new one is read by a person before it is added here. */
+/** The licences of the production dependencies. A person must read a new licence before it is added here. */
 import { type Installed, idOf, isOurs } from './packages.ts';
 
-/** SPDX expressions, as packages state them. None asks for more than its text to be passed on. */
+/** SPDX expressions, as packages state them. These licences only demand that their text is included in copies. */
 const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -15,7 +15,7 @@ const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
   'Apache-2.0 OR MIT',
 ]);
 
-/** What the manifest does not say, or not in SPDX, as read in the package's own LICENSE. */
+/** Licences that the manifest does not state, or not in SPDX, as read in the package's own LICENSE. */
 const READ_BY_HAND: ReadonlyMap<string, string> = new Map([
   ['decko@1.2.0', 'MIT'],
   ['stickyfill@1.1.1', 'MIT'],
@@ -23,9 +23,9 @@ const READ_BY_HAND: ReadonlyMap<string, string> = new Map([
 ]);
 
 export interface LicenceList {
-  /** By licence: `name@version` of each package under it. */
+  /** By licence: `name@version` of each package with that licence. */
   readonly byLicence: ReadonlyMap<string, readonly string[]>;
-  /** Packages under any other licence, or none. */
+  /** Packages with another licence, or none. */
   readonly refused: readonly string[];
 }
 

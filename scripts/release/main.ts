@@ -1,7 +1,7 @@
 /**
- * `npm run release`: packs every published package into `.data/release/<version>`, checks what is in it, lists licences and
- * writes bills of materials. It publishes nothing: continuous integration does, with the provenance that only it can state.
- * `--dry-run` does the same where changesets are still waiting.
+ * `npm run release`: packs every published package into `.data/release/<version>`, checks its contents, lists licences
+ * and writes bills of materials. It publishes nothing: continuous integration publishes, because only it can state the
+ * provenance. `--dry-run` does the same while changesets are still waiting.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ const main = (parameters: readonly string[]): number => {
   return 0;
 };
 
-/** Each after those that it needs: they are among its own, which so are more. */
+/** Each package after those that it needs. A package needs more of our packages than any of those. */
 const inOrder = <T extends { readonly one: Installed }>(tarballs: readonly T[]): readonly T[] => {
   const countOf = ({ one }: T) => [...listNeeded([one]).values()].filter(isOurs).length;
   return [...tarballs].sort((one, other) => countOf(one) - countOf(other));
@@ -80,7 +80,7 @@ const readManifest = (tarball: string): Manifest =>
     execFileSync('tar', ['-xzOf', tarball, 'package/package.json'], { encoding: 'utf8' }),
   ) as Manifest;
 
-/** The programs of the image; what its operating system brings is that one's own. */
+/** The programs of the image. The packages of its operating system are not included. */
 const imageOf = (version: string): Installed => ({
   folder: '',
   manifest: {

@@ -1,4 +1,4 @@
-/** What is published, and what of others goes with it: the production dependencies as they are installed. */
+/** Which packages are published, and which others they include: the installed production dependencies. */
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,9 +26,9 @@ export interface Installed {
   readonly manifest: Manifest;
 }
 
-/** A package with what it needs in production. */
+/** A package with its production dependencies. */
 export interface Needed extends Installed {
-  /** `name@version` of each. */
+  /** `name@version` of each dependency. */
   readonly needs: readonly string[];
 }
 
@@ -45,13 +45,13 @@ const workspaces = (group: string): Installed[] =>
     .filter((folder) => existsSync(join(folder, 'package.json')))
     .map(readPackage);
 
-/** Every package that goes to the registry, by name. */
+/** Every package that is published to the registry, by name. */
 export const listPublished = (): readonly Installed[] =>
   [...workspaces('packages'), ...workspaces('apps'), readPackage(join(ROOT, 'vectors'))]
     .filter(({ manifest }) => manifest.private !== true)
     .sort((one, other) => (one.manifest.name < other.manifest.name ? -1 : 1));
 
-/** The others of this repository, the root among them: programs, what only they use, and what tests use. */
+/** The other packages of this repository, including the root: programs, and what only programs or tests use. */
 export const listUnpublished = (): readonly Installed[] =>
   [
     ...['.', 'bench', 'examples', 'mutation'].map((folder) => readPackage(join(ROOT, folder))),
@@ -59,13 +59,14 @@ export const listUnpublished = (): readonly Installed[] =>
     ...workspaces('apps'),
   ].filter(({ manifest }) => manifest.private === true);
 
-/** What the image runs: the programs, as installed for production. */
+/** The programs that the image runs, as installed for production. */
 export const listPrograms = (): readonly Installed[] =>
   workspaces('apps').filter(({ manifest }) => manifest.name !== '@svc/pages');
 
 /**
- * These packages and all that they need in production, ours among them, by `name@version`; of what is optional, what
- * ours name, but for the embedded databases of development. Throws where something is not installed.
+ * These packages and all their production dependencies, ours included, by `name@version`. Optional dependencies are
+ * included only if one of our packages names them, except the embedded databases for development. Throws if something
+ * is not installed.
  */
 export const listNeeded = (roots: readonly Installed[]): ReadonlyMap<string, Needed> => {
   const needed = new Map<string, Needed>();
@@ -81,7 +82,7 @@ export const listNeeded = (roots: readonly Installed[]): ReadonlyMap<string, Nee
   return needed;
 };
 
-/** A program has packages of ours inside, which it names among what its build needs. */
+/** A program bundles packages of ours, which its manifest lists under devDependencies. */
 export const isProgram = ({ folder, manifest }: Installed): boolean =>
   manifest.private !== true && basename(dirname(folder)) === 'apps';
 
@@ -97,7 +98,7 @@ const namesOfNeeded = (one: Installed): string[] => {
   return [...needed, ...inside, ...optional];
 };
 
-/** `package>dependency` where the workspace's overrides say that it is not installed. */
+/** `package>dependency` for each dependency that the workspace's overrides exclude. */
 const LEFT_OUT: ReadonlySet<string> = new Set(
   Object.entries(
     (
@@ -119,7 +120,7 @@ const findDependency = ({ folder, manifest }: Installed, name: string): Installe
 
 export const isOurs = ({ manifest }: Installed): boolean => manifest.name.startsWith('@svc/');
 
-/** SHA-512 of the packages of others in base64, by `name@version`, as the lock file has them. */
+/** SHA-512 in base64 of the packages of others, by `name@version`, from the lock file. */
 export const readIntegrities = (): ReadonlyMap<string, string> => {
   const lock = parse(readFileSync(join(ROOT, 'pnpm-lock.yaml'), 'utf8')) as {
     readonly packages: Readonly<Record<string, { readonly resolution?: { readonly integrity?: string } }>>;

@@ -1,9 +1,9 @@
-/** CycloneDX bills of materials: a package, or the programs of the image, with all that they need in production. */
+/** CycloneDX bills of materials for a package, or for the programs of the image, with all production dependencies. */
 import { Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
 import { licenceOf } from './licences.ts';
 import { type Installed, idOf, isOurs, listNeeded, readIntegrities } from './packages.ts';
 
-/** The same tree makes the same text: it names no time and no serial number. */
+/** The same tree always gives the same text: it contains no time and no serial number. */
 export const buildSbom = (subject: Installed, roots: readonly Installed[] = [subject]): string => {
   const integrities = readIntegrities();
   const needed = listNeeded(roots);

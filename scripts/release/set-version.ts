@@ -1,6 +1,7 @@
 /**
- * Second half of `npm run release:version`, after `changeset version` has set the version of what is published: the programs,
- * the other packages and the Helm chart get the same one, so an image, its chart and its packages name one release.
+ * Second half of `npm run release:version`, after `changeset version` has set the version of the published packages.
+ * The programs, the other packages and the Helm chart get the same version, so that image, chart and packages name one
+ * release.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What `docs/architecture.md` shows, and decisions name, is there. */
+/** Checks that what `docs/architecture.md` shows and what decisions name exists. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
@@ -6,10 +6,10 @@ const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const text = read('docs/architecture.md');
 
-/** The text of a section, down to the next. */
+/** The text of a section, up to the next heading. */
 const section = (title: string): string => text.split(/^## /m).find((part) => part.startsWith(title)) ?? '';
 
-/** Files of packages are named without the folder that all packages are in. */
+/** Files of packages are named without the folder `packages/`. */
 const placeOf = (name: string) =>
   /^(?:apps|bench|docs|kits|packages|scripts|vectors)\//.test(name) ? name : `packages/${name}`;
 const filesIn = (part: string): string[] => [
@@ -66,7 +66,7 @@ it('every arrow between packages is a dependency', () => {
   expect(arrows.length).toBeGreaterThan(15);
   const wrong = arrows.filter(([, from = '', to = '']) => {
     const { dependencies, devDependencies } = JSON.parse(read(`${placeOf(from)}/package.json`));
-    // What is bundled into a published package is a development dependency of it.
+    // What is bundled into a published package is one of its development dependencies.
     return !(`@svc/${to}` in { ...dependencies, ...devDependencies });
   });
   expect(wrong.map(([arrow]) => arrow)).toEqual([]);
@@ -96,7 +96,7 @@ it('no test waits by `vi.waitFor` for as long as vitest waits unless told, a sec
   expect(calls.filter(({ call }) => !hasLimit.test(call))).toEqual([]);
 });
 
-/** The text up to the bracket that closes what was opened before it. */
+/** The text up to the bracket that closes the one before it. */
 const argumentsOf = (text: string): string => {
   let depth = 1;
   for (let at = 0; at < text.length; at++) {
@@ -113,7 +113,7 @@ describe('the commit', () => {
       .slice(0, body.indexOf('end;\n$function$'))
       .matchAll(/\b(svc_\w+)\(p_decisions|\b(svc_prepare_commit)\(/g),
   ].map(([, name, first]) => name ?? first);
-  /** In the first cells of the rows of its tables. */
+  /** The metric names in the first cells of the rows of its tables. */
   const namesIn = (part: string): string[] =>
     [...part.matchAll(/^\| ([^|]*`svc_.*?) \|/gm)].flatMap(([, names = '']) => names.match(/svc_\w+/g) ?? []);
 
@@ -144,7 +144,8 @@ describe('the way of POST /verify', () => {
     const imported = [...read(`${folder}verify.ts`).matchAll(/from '\.\/([\w-]+\.ts)'/g)].map(
       ([, name]) => `${folder}${name}`,
     );
-    // What a stage has for itself is not a stage: remembered signatures. Nor is what ends with the evaluation.
+    // Remembered signatures are a part of a stage, not a stage. A dry run ends with the evaluation and is not one
+    // either.
     const expected = [...imported, `${folder}verify.ts`].filter(
       (file) => !/\/(?:signatures|dry-run)\.ts$/.test(file),
     );

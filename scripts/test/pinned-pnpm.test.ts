@@ -1,4 +1,4 @@
-/** The pnpm that every command of this project runs is the one whose hash is in the tree, wherever it comes from. */
+/** Every command of this project runs the pnpm whose hash is in the tree, wherever it comes from. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const isWindows = process.platform === 'win32';
 const write = (path: string, content: unknown) =>
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
 
-/** A package as npm packs it: a program that says what it is. */
+/** A package as npm packs it, with a program that prints this text. */
 const pack = (says: string): Buffer => {
   const folder = mkdtempSync(join(work, 'package-'));
   mkdirSync(join(folder, 'bin'));
@@ -31,7 +31,7 @@ const integrityOf = (tarball: Buffer) => `sha512-${createHash('sha512').update(t
 
 const genuine = pack('genuine');
 
-/** A mirror that gives out this package, and says that it is the right one. */
+/** A mirror that serves this package and claims that it is the right one. */
 const startMirror = async (tarball: Buffer): Promise<string> => {
   const server = createServer((request, response) => {
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -49,7 +49,7 @@ const startMirror = async (tarball: Buffer): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 };
 
-/** A project whose pin is the hash of `genuine`, on a machine that has fetched nothing yet. */
+/** Fetches in a project whose pin is the hash of `genuine`, on a machine that has fetched nothing yet. */
 const fetchFrom = async (tarball: Buffer) => {
   const root = mkdtempSync(join(work, 'project-'));
   const lock = join(root, 'lock');

@@ -1,4 +1,4 @@
-/** Commands of a build, in a clone that is not built. */
+/** Commands that run from a build, in a clone that is not built. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

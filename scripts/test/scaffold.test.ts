@@ -1,4 +1,4 @@
-/** `npm run new`: what it writes fits into the tree as it is now, compiles, and fails until it is written. */
+/** `npm run new`: what it writes fits into the current tree, compiles, and has failing tests until it is completed. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,14 +13,14 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const copy = mkdtempSync(join(tmpdir(), 'svc-new-test-'));
 afterAll(() => rmSync(copy, { recursive: true, force: true }), 60_000);
 
-/** What git has, so that nothing is written into the clone itself. */
+/** The files that git has; the test works on a copy, so that nothing is written into the clone. */
 const tracked = () =>
   execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     ...{ cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 25 },
   })
     .split('\0')
     .filter((name) => /\.(?:m?ts|tsx|mjs|json|sql|css)$/.test(name) && (isDeep || EDITED.test(name)));
-/** What a scaffold writes into, and the script itself. */
+/** The files that a scaffold changes, and the script itself. */
 const EDITED =
   /^(?:scripts\/new|packages\/(?:contract|protocol)\/src|packages\/store-pg\/src\/migrations|apps\/api\/src\/endpoints|apps\/api\/test\/guarantees\/access-matrix)\//;
 
@@ -98,7 +98,7 @@ describe('npm run new', () => {
   it.runIf(isDeep)(
     'compiles',
     () => {
-      // Where packages find what they use: links to the root's packages, which are the clone's, and to each other,
+      // Where packages find their dependencies: links to the root's packages, which are the clone's, and to each other,
       // which are the copy's.
       symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
       for (const name of new Set(tracked().map((file) => join(dirname(file), 'node_modules'))))

@@ -1,4 +1,4 @@
-/** Writes the man pages from the tables of commands. */
+/** Writes the man pages from the command tables. */
 import { writeFileSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
 import { manPage } from '../src/command-help.ts';

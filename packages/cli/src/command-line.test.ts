@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-command-line-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 writeFileSync(join(folder, 'grant'), '');
 
-/** What a shell makes of a line whose last word is being typed: what that word may become. */
+/** The completions that a shell offers for the last word of a line. */
 type Complete = (program: Program<CommandText>, ...words: string[]) => readonly string[];
 const execute = (shell: string, args: readonly string[], script: string) =>
   spawnSync(shell, [...args, script], { encoding: 'utf8', cwd: folder, timeout: 20_000 }).stdout.trim();
@@ -36,7 +36,10 @@ const inFish: Complete = (program, ...words) =>
 complete -C '${[program.name, ...words].join(' ')}' | string split -f 1 \\t`,
   ).split('\n');
 
-/** On a terminal of its own, with what an interactive shell reads at its start: it completes the line once, and ends. */
+/**
+ * On its own terminal, with the files that an interactive shell reads at its start. It completes the line once and
+ * ends.
+ */
 const inZsh: Complete = (program, ...words) => {
   const line = join(folder, 'line');
   const typed = [program.name, ...words].join(' ');

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const one of hearing) process.on('uncaughtException', one);
 });
 
-/** What a full disk or a reader that has gone does to a stream. */
+/** The effect on a stream of a full disk or of a reader that has gone. */
 const fail = () => process.stdout.emit('error', new Error('write EPIPE'));
 
 it('what must not stay half done is done to its end, and its exit code is then no verdict', async () => {
@@ -47,7 +47,7 @@ it('what fails outside of the promise is told, and ends it at once with no verdi
   process.removeAllListeners('uncaughtException');
   await exitWith(
     async () => {
-      // As Node does for a timer that throws, and for a rejection that nobody handles.
+      // As Node does for a timer that throws, and for an unhandled rejection.
       process.emit('uncaughtException', error);
       return 1;
     },

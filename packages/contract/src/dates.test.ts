@@ -27,7 +27,7 @@ const requestSchemas = Object.entries(routes).flatMap(([id, route]) =>
 );
 
 const takes = (schema: z.ZodType, text: string): boolean => schema.safeParse(text).success;
-/** Those that take a date, and not any other text. */
+/** The schemas that accept a date but not any other text. */
 const thatTake = (date: string): readonly (readonly [string, z.ZodType])[] =>
   requestSchemas.filter(([, schema]) => takes(schema, date) && !takes(schema, 'x'));
 

@@ -1,4 +1,4 @@
-/** The shop and the Agent, against a service in memory: real signatures, the real engine, no network. */
+/** Tests the shop and the Agent with a service in memory: real signatures, the real engine, no network. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => void server.close());
 
-/** An Agent that may buy anything for so many cents at most each time. */
+/** An Agent that may buy anything for at most this many cents per purchase. */
 async function allow(maxAmountMinor: number) {
   const capabilities = [purchase({ maxAmountMinor, currency: 'USD', resources: ['item/*'] })];
   const { grant, grantId } = await acme.client.grants.issue({ agent: agent.did, capabilities });

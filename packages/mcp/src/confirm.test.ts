@@ -141,7 +141,7 @@ it('who is asked by token is shown the whole question, line by line, to its last
 });
 
 it('what a question quotes stands on one line, in characters that can be seen and told apart', () => {
-  // A note head, a hieroglyph and a filler that show as nothing; a Cyrillic letter; a line break; spaces in a row.
+  // Invisible: a note head, a hieroglyph and a filler. Also a Cyrillic letter, a line break and repeated spaces.
   const odd = ['\u{1d159}', '\u{13441}', '\u{16fe4}', '\u3164', '\u0430', '\n', '\u202e', '   '];
   for (const one of odd) expect(quoted(`a${one}b`)).toMatch(/^a(?:\\[\w{}]+)+ ?b$/);
   expect(quoted('order/7 of {"a":1}')).toBe('order/7 of {"a":1}');

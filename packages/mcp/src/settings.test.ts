@@ -81,7 +81,7 @@ it.each<Refused>([
   ),
 ])('refuses %s, says what is right, and quotes no secret', (_, args, env, said) => {
   expect(() => readSettings(args, env)).toThrow(said);
-  // Which the program ends for with exit code 2.
+  // For this error the program ends with exit code 2.
   expect(() => readSettings(args, env)).toThrow(SettingsError);
   try {
     readSettings(args, env);

@@ -1,4 +1,4 @@
-/** Receipts, without a service: a client and the server in two processes. */
+/** Receipts without a service: client and server in two processes. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -11,7 +11,7 @@ import { findSpecialUse } from './addresses.ts';
 
 const isPublicAddress = (text: string): boolean => findSpecialUse(text) === null;
 
-/** An address of the block: its network bits, and host bits taken from `bytes`. */
+/** An address in the block: its network bits, and host bits from `bytes`. */
 const inside = (cidr: string, bytes: readonly number[]): string => {
   const [network, prefix] = ipaddr.parseCIDR(cidr);
   const host = network.toByteArray().map((byte, i) => {

@@ -67,7 +67,7 @@ const FAILURES = [
 describe('DNS against a real server', () => {
   let server: DnsServer;
   let dns: DnsPort;
-  /** For what is answered late or not at all. */
+  /** For answers that come late or never. */
   let hasty: DnsPort;
 
   beforeAll(async () => {

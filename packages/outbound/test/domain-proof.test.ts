@@ -25,7 +25,7 @@ beforeEach(() => served.pages.clear());
 type Txt = readonly string[] | 'absent' | 'failure';
 type WellKnown = Page | 'closed' | AddressAnswer;
 
-/** The verdict on acme.example when its two places answer so. */
+/** The verdict on acme.example for these answers of its two places. */
 const judge = async (txt: Txt, wellKnown: WellKnown, claim = CLAIM) => {
   const txtAnswer =
     txt === 'absent'
@@ -189,7 +189,7 @@ describe('over a real resolver', () => {
     const server = await startDnsServer((question) =>
       question.name === TXT_NAME ? reply : addressesReply(question, [HOST_ADDRESS]),
     );
-    // What is answered may take longer than what is not is waited for.
+    // Short where the test waits for a missing answer; long enough where an answer comes.
     const timeoutMs = verdict === 'unknown' ? 100 : 1_000;
     const dns = nodeDns({ servers: [server.server], timeoutMs });
     const { outbound } = worldOf(served.authority.ca, { [HOST_ADDRESS]: served.host.endpoint }, { dns });

@@ -1,4 +1,4 @@
-/** Hosts of one's own are reached by no name, whichever address they have at the moment. */
+/** The service's own hosts cannot be reached by any name, whatever their current addresses. */
 
 import { createAuthority, type TestAuthority } from '@svc/testkit/outbound/certificates';
 import { type ConnectSpy, spyOnConnects } from '@svc/testkit/outbound/connect-spy';
@@ -13,7 +13,7 @@ let authority: TestAuthority;
 let host: TestHost;
 let dnsServer: DnsServer;
 let spy: ConnectSpy;
-/** Types of the questions about the service that fail. */
+/** Types of the DNS questions about the service that fail. */
 let failing: readonly string[] = [];
 
 beforeAll(async () => {

@@ -37,7 +37,7 @@ const serving = async (handler: RequestListener, servedLeaf: Leaf = leaf) => {
   return { host, ...worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint }) };
 };
 
-/** A guard for which acme.example speaks TLS and then these bytes. */
+/** A guard for which acme.example speaks TLS and then sends these bytes. */
 const saying = async (talk: (socket: Socket) => void) => {
   const host = await keep(startRawTlsHost(leaf, talk));
   return { host, ...worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint }) };
@@ -109,7 +109,7 @@ describe('a request', () => {
 
   it.each([400, 404, 500, 503])('answers %d without reading its body', async (status) => {
     const { outbound } = await serving((_request, response) => {
-      // Endless, and larger than any cap: reading it would end in a deadline or in `too-large`.
+      // Endless, and larger than any limit: reading it would end in a deadline or in `too-large`.
       response.writeHead(status).write(Buffer.alloc(1 << 20));
     });
     expect(await outbound.get(URL_TEXT)).toMatchObject({
@@ -223,7 +223,7 @@ describe('hostile HTTP is an answer of its own, never an exception', () => {
         socket.write(first);
         pour();
       });
-      // With this deadline the test ends in time only where something else ends the exchange.
+      // With this deadline the test ends in time only if something else ends the exchange.
       const timeoutMs = 600_000;
       expect(await outbound.get(URL_TEXT, { timeoutMs })).toMatchObject({ kind: 'unreachable', fault });
       if (first === '')
@@ -233,7 +233,7 @@ describe('hostile HTTP is an answer of its own, never an exception', () => {
 
   it('what TLS itself brings is counted, whatever the answer is in the end', async () => {
     const { outbound } = await saying((socket) => {
-      // A record for each byte, which is 22 bytes more on the wire.
+      // One record for each byte, which adds 22 bytes on the wire.
       const dripAll = (rest: string): unknown =>
         rest === '' ? socket.end() : socket.write(rest.slice(0, 1), () => dripAll(rest.slice(1)));
       dripAll(`${head}content-length: 2\r\nx: ${'y'.repeat(8000)}\r\n\r\n{}`);
@@ -323,7 +323,7 @@ describe('the deadline covers every wait', () => {
     const dns = { addresses: stuck, txt: stuck };
     const { outbound, checked } = worldOf(authority.ca, {}, { dns, maxConcurrent: 1 });
     expect(await outbound.get(URL_TEXT, { timeoutMs: 100 })).toMatchObject({ fault: 'deadline' });
-    // The stuck question still holds the only place; the next one waits in vain instead of making it two.
+    // The stuck question still holds the only place; the next one waits in vain and does not get a second place.
     expect(await outbound.resolveTxt('acme.example', { timeoutMs: 100 })).toMatchObject({
       fault: 'deadline',
     });

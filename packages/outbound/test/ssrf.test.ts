@@ -1,6 +1,6 @@
 /**
- * The whole corpus against the guard, with traps listening on loopback (both families, port 443 too where the system
- * lets us) and a spy under every connection of the process: nothing may connect. Controls show that traps and spy see.
+ * The whole corpus against the guard, with traps that listen on loopback (both families, port 443 too if the system
+ * allows it) and a spy on every connection of the process: nothing may connect. Controls show that traps and spy work.
  */
 import http from 'node:http';
 import net from 'node:net';
@@ -19,7 +19,7 @@ import { nodeDns } from '../src/dns.ts';
 import { createOutbound, type Outbound } from '../src/outbound.ts';
 
 const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
-/** As events are sent. */
+/** The options with which events are sent. */
 const WEBHOOK = { headers: { 'webhook-id': 'evt_1' }, maxBytes: null };
 const REBINDING = 'rebinding.example';
 
@@ -31,7 +31,7 @@ let guards: Record<'production' | 'development', Outbound>;
 
 const trapHits = (): number => traps.reduce((sum, trap) => sum + trap.accepted(), 0);
 
-/** Fixed low ports need a privilege; without it the spy alone watches them. */
+/** Low ports need a privilege; without it only the spy watches them. */
 const tryTrapOn443 = (address: string): Promise<TestHost | null> =>
   new Promise((resolve) => {
     let accepted = 0;
@@ -54,7 +54,7 @@ const plainGet = (url: string): Promise<string> =>
     http.get(new URL(url), { agent: false }, (response) => resolve(text(response))).once('error', reject);
   });
 
-/** Dots cannot come from a title, so each case has a name by its number. */
+/** Titles cannot provide dots, so each case has a name by its number. */
 const caseHost = (i: number): string => `case-${i}.example`;
 
 beforeAll(async () => {
@@ -197,7 +197,7 @@ describe('what is allowed', () => {
     const authority = await createAuthority();
     const received: Buffer[] = [];
     const elsewhere = await startTcpHost((socket) => socket.on('data', (chunk) => received.push(chunk)));
-    // The system takes 0.0.0.0 for loopback: a socket that was sent to one address and is connected to another.
+    // The system treats 0.0.0.0 as loopback: the socket is connected to another address than the one it was sent to.
     const { outbound } = worldOf(authority.ca, {
       [HOST_ADDRESS]: { address: '0.0.0.0', port: elsewhere.endpoint.port },
     });

@@ -1,13 +1,13 @@
 /**
- * Schemas as readers: the source text of calls to the functions of `src/read.ts`. Ids and times are checked for their
- * form; of other text only that it is text, since the service alone decides its form. Anything that the few rules here
- * do not cover is an error and not a guess.
+ * Generates readers from schemas: the source text of calls to the functions of `src/read.ts`. The form of ids and times
+ * is checked. Other text is only checked to be text, because the service alone decides its form. A schema that the few
+ * rules here do not cover is an error, not a guess.
  */
 import { alternativesOf, brandOf, isOpen, literal, nameOf, noRule, type Schema } from './schema.ts';
 
-/** A newer service may know more of these values, and its lists stay readable. */
+/** A newer service may have more of these values, and its lists must stay readable. */
 const EXTENSIBLE = ['AuditAction', 'DeliveredEventType', 'EventType', 'ReasonCode'];
-/** Goes into what the caller signs, so an answer that says more than is understood is refused. */
+/** A part of what the caller signs, so an answer with unknown members is refused. */
 const CLOSED = ['CredentialStatus'];
 
 export const declarationOf = (name: string, schema: Schema): string =>
@@ -36,7 +36,7 @@ function readerOf(schema: Schema): string {
   throw noRule(schema);
 }
 
-/** Marked as without effect, so that a bundle holds only the readers that it uses. */
+/** Marked as free of side effects, so that a bundle contains only the readers that it uses. */
 const call = (name: string, ...given: readonly string[]): string =>
   `/* @__PURE__ */ ${name}(${given.join(', ')})`;
 
@@ -71,7 +71,7 @@ function checkedReaderOf(schema: Schema): string | null {
   return schema.enum?.length === 1 ? call('word', ...schema.enum.map(literal)) : null;
 }
 
-/** Records that are told apart by one member, of which each has a value of its own. */
+/** Records that are distinguished by one member, which has a different value in each. */
 function variantsOf(records: readonly Schema[]): string {
   const tag = ['kind', 'type'].find((name) => records.every((record) => wordOf(record, name) !== null));
   if (tag === undefined) throw noRule({ anyOf: records } as Schema);

@@ -1,8 +1,8 @@
-/** The schemas of the API reference, as far as the client libraries' types and readers follow from them. */
+/** The schemas of the API reference from which the client libraries' types and readers are generated. */
 import { formats } from '@svc/contract';
 import { buildOpenApiDocument } from '@svc/contract/openapi';
 
-/** As much of JSON Schema as the contract uses. */
+/** The parts of JSON Schema that the contract uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
@@ -23,7 +23,10 @@ const REFERENCE = '#/components/schemas/';
 
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** By record. A Receipt is any JSON object here: @svc/receipts reads it, and believes only what is signed in it. */
+/**
+ * Schemas by record name. A Receipt is any JSON object here: @svc/receipts reads it, and trusts only what is signed in
+ * it.
+ */
 export const contractSchemas = (): Schemas =>
   JSON.parse(JSON.stringify(buildOpenApiDocument().components?.schemas ?? {}), (_, value) =>
     value?.$ref === `${REFERENCE}Receipt` ? { type: 'object', additionalProperties: true } : value,
@@ -35,7 +38,7 @@ export function get(schemas: Schemas, name: string): Schema {
   return schema;
 }
 
-/** The roots and everything they refer to, each after all that it refers to. */
+/** The roots and everything to which they refer, each after its own references. */
 export function reachable(schemas: Schemas, roots: readonly string[]): string[] {
   const found = new Set<string>();
   const visit = (name: string, path: readonly string[]): void => {
@@ -72,7 +75,7 @@ export const BRANDS: readonly string[] = Object.keys(BRANDED);
 export const brandOf = ({ pattern }: Schema): string | undefined =>
   pattern === undefined ? undefined : brands.get(pattern);
 
-/** What the alternatives are, if the schema is one of several. `null` is an alternative like any other. */
+/** The alternatives, if the schema has several. `null` is an alternative like any other. */
 export function alternativesOf(schema: Schema): readonly Schema[] | null {
   const { anyOf, oneOf, type, enum: values } = schema;
   if (isList(type) && values === undefined) return type.map((one) => ({ ...schema, type: one }));
@@ -81,11 +84,11 @@ export function alternativesOf(schema: Schema): readonly Schema[] | null {
 
 const isList = (type: Schema['type']): type is readonly string[] => Array.isArray(type);
 
-/** Any members of any kind. */
+/** Whether the object may have any members of any kind. */
 export const isOpen = ({ additionalProperties: more }: Schema): boolean =>
   more === true || (typeof more === 'object' && Object.keys(more).length === 0);
 
-/** As source text. */
+/** The value as source text. */
 export const literal = (value: unknown): string => JSON.stringify(value);
 
 export const noRule = (schema: Schema): Error =>

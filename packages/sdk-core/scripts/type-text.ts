@@ -1,6 +1,6 @@
 /**
- * Schemas as TypeScript declarations. A value format that has a branded type in @svc/protocol keeps it. Anything that
- * the few rules here do not cover is an error and not a guess.
+ * Generates TypeScript declarations from schemas. A value format keeps its branded type of @svc/protocol. A schema that
+ * the few rules here do not cover is an error, not a guess.
  */
 import { alternativesOf, brandOf, isOpen, literal, nameOf, noRule, type Schema } from './schema.ts';
 
@@ -16,7 +16,7 @@ function typeOf(schema: Schema): string {
   const { $ref, allOf, type, enum: values, items, properties, additionalProperties: more } = schema;
   const alternatives = alternativesOf(schema);
   if ($ref !== undefined) return nameOf($ref);
-  // How the reference says "that record, with a description of its own".
+  // The API reference's form of "that record, with another description".
   if (allOf?.length === 1 && allOf[0] !== undefined) return typeOf(allOf[0]);
   if (alternatives !== null) return alternatives.map(typeOf).join(' | ');
   if (values !== undefined) return values.map(literal).join(' | ');

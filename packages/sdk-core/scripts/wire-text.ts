@@ -6,7 +6,7 @@ import { declarationOf as readerDeclarationOf } from './reader-text.ts';
 import { BRANDS, get, reachable, type Schemas } from './schema.ts';
 import { declarationOf as typeDeclarationOf } from './type-text.ts';
 
-/** What the libraries read; what these refer to follows by itself. */
+/** The records that the libraries read. The records to which these refer are added automatically. */
 export const RECORDS = [
   'AccessRequest',
   'AccessRequestList',
@@ -46,7 +46,7 @@ export const RECORDS = [
   'Usage',
 ] as const;
 
-/** What callers hand to the libraries in the form of the wire. */
+/** What callers pass to the libraries in wire form. */
 const REQUESTS = ['OutcomeEvent'] as const;
 
 const HEADER =
@@ -77,7 +77,7 @@ function importOf(kind: string, names: readonly string[], from: string, body: st
   return used.length === 0 ? '' : `import ${kind}{ ${used.sort().join(', ')} } from '${from}';\n`;
 }
 
-/** Laid out as the rest of the tree is. */
+/** Formatted like the rest of the tree. */
 function formatted(source: string): string {
   const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
   const run = spawnSync(process.execPath, [biome, 'format', '--stdin-file-path=generated.ts'], {

@@ -33,7 +33,7 @@ it('a refusal names the page about its code, as the answer links to it', () => {
   });
 });
 
-/** What the kits of other languages are held against too. */
+/** The kits of other languages are tested with the same values. */
 const shared: {
   readonly retry_after: readonly { readonly value: string; readonly seconds: number | null }[];
   readonly link: readonly { readonly value: string; readonly url: string | null }[];

@@ -1,18 +1,18 @@
-/** What is never sent twice is what the READMEs of both SDKs say is never sent twice. */
+/** The calls that are never repeated are those that the READMEs of both SDKs name. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 const packages = new URL('../../', import.meta.url);
 const readIn = (path: string) => readFileSync(new URL(path, packages), 'utf8');
 
-/** The member of the client whose calls a file makes. A file that is not named here fails the test: name it. */
+/** The member of the client whose calls a file contains. A file without an entry here fails the test. */
 const AREAS: Readonly<Record<string, string>> = {
   'account.ts': 'apiKeys',
   'event-subscriptions.ts': 'subscriptions',
   'outcomes.ts': 'outcomes',
 };
 
-/** Calls with `isOnceOnly: true`, as `area.method`; the method is the last one that begins before. */
+/** Calls with `isOnceOnly: true`, as `area.method`. The method is the last one that begins before the option. */
 const onceOnlyIn = (folder: string): string[] =>
   readdirSync(new URL(folder, packages)).flatMap((file) => {
     const source = readIn(`${folder}${file}`);

@@ -104,7 +104,7 @@ describe('a service that has too much to do', () => {
         return given;
       },
     });
-    /** So many calls at once; answers how many requests they made. */
+    /** Makes this many calls at once; returns the number of requests. */
     const burst = async (calls: number, elapsedMs = 0) => {
       [sent, nowMs] = [0, nowMs + elapsedMs];
       await Promise.allSettled(Array.from({ length: calls }, () => transport.send(call)));

@@ -1,4 +1,4 @@
-/** Webhooks are believed if a secret of the subscription or the service's key has signed these bytes just now. */
+/** Webhooks are accepted if a secret of the subscription or the service's key has signed these exact bytes recently. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { encodeMultikey } from '@svc/codec';
 import type { EventData } from '@svc/contract';

@@ -130,7 +130,7 @@ interface Sample extends Schema {
 const whole = (name: string) =>
   (schemaOf(name).example ?? samplesOf(schemaOf(name))[0]) as { [member: string]: JsonValue };
 
-/** Values of a schema: each alternative, every object with all its members and with the required ones alone. */
+/** Values of a schema: each alternative, and every object with all its members and with only the required ones. */
 function samplesOf(schema: Sample): JsonValue[] {
   const { $ref, allOf, anyOf, oneOf, type, enum: values } = schema;
   if ($ref !== undefined) return samplesOf(schemaOf($ref.slice('#/components/schemas/'.length)));
@@ -152,7 +152,7 @@ function stringOf({ format, pattern = '' }: Sample): string {
   return 'text';
 }
 
-/** One object for each value of the member that has most of them; the required members alone at the end. */
+/** One object for each value of the member with the most values; at the end one with only the required members. */
 function objectsOf({ properties = {}, required = [], additionalProperties }: Sample): JsonValue[] {
   if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0)
     return [

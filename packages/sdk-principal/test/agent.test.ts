@@ -174,7 +174,7 @@ describe("an Agent's fetch", () => {
     const init = { method: 'PUT', body, duplex: 'half' as const };
     await agentFetch(new Request('https://shop.example/', init));
     expect(sent).toEqual([64 * 65_536]);
-    // What can still be read of the copy is what was kept.
+    // What can still be read from the copy was buffered.
     expect(await copies[0]?.body?.getReader().read()).toEqual({ done: true, value: undefined });
   });
 

@@ -44,7 +44,7 @@ const me = {
   service_did: 'did:web:svc.example',
   env: 'development',
 };
-/** What a service answers that has denied what it says that it has. */
+/** The answers of a service that has really denied the request it describes. */
 const answerOf = (path: string, { receipt, didDocument }: DeniedRequest = honest): Reply => {
   if (path.includes('/decisions/')) return { json: { receipt, outcomes: [] } };
   if (path === '/.well-known/did.json') return { json: didDocument };
@@ -52,7 +52,7 @@ const answerOf = (path: string, { receipt, didDocument }: DeniedRequest = honest
   if (path === '/grants') return created(allocation);
   return { json: { grant_id: GRANT_ID, revoked: true, revoked_at: '2026-11-20T08:00:01.000Z' } };
 };
-/** One that answers an approval so, and a revocation. */
+/** A service with these answers to an approval and to a revocation. */
 const serve = (approval: Reply, denied: DeniedRequest = honest, revoke?: Reply) =>
   startServer(({ path }) => {
     if (path.includes('/access-requests/')) return approval;
@@ -299,7 +299,9 @@ describe('a service that lies gets no signature: refused before anything is allo
   });
   const denied = async (of: Parameters<typeof sign>[0]) =>
     deniedRequest({ ...world, action: of?.action ?? action, proof: await sign(of) });
-  /** What differs, or the whole that the Agent asked for; and what the service signed in place of the truth. */
+  /**
+   * A title, the error, what the request misstates (a part, or a whole request), and what the service signed instead.
+   */
   type Lie = readonly [string, RegExp, object | Promise<DeniedRequest>, Promise<DeniedRequest> | null];
   const lies: readonly Lie[] = [
     ['another amount than the Agent signed for', /another Action/, asking(dearer), null],

@@ -308,7 +308,7 @@ describe('issuing a Grant', () => {
     ['a day that does not exist', { validFrom: '2026-02-30T08:00:00Z' }, /validFrom/],
     ['an invalid Date', { validFrom: new Date(Number.NaN) }, /validFrom/],
     ['an agent that is no did:key', { agent: SHOP }, /agent/],
-    // The neutral element: one constant signature would verify every message under it.
+    // The neutral element: under it one constant signature would be valid for every message.
     [
       'an agent with a key of small order',
       { agent: formatDidKey(Uint8Array.of(1, ...Array(31).fill(0))) },
@@ -656,7 +656,7 @@ describe('the transport', () => {
   it('a service that cannot be reached is a network error; a slow one a timeout', async () => {
     const gone = await startServer([]);
     await gone[Symbol.asyncDispose]();
-    // The next attempt would be after any deadline.
+    // The next attempt would come after any deadline.
     const once = clientOf(gone.baseUrl, { random: () => 1_000 });
     expect(await failure(once.grants.revoke(GRANT_ID))).toMatchObject({
       kind: 'network',

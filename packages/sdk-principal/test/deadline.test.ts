@@ -1,4 +1,4 @@
-/** A call that asks the service more than once has one deadline over all of it. */
+/** A call that sends several requests has one deadline for all of them. */
 
 import { deniedRequest, REQUEST_ID } from '@svc/testkit/sdk/denied-request';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -32,7 +32,7 @@ const me = {
   env: 'development',
 };
 
-/** What a service has sent that answers after 400 ms, and how a call with a client of 1,000 ms has ended. */
+/** The requests sent to a service that answers after 400 ms, and the end of a call whose client has 1,000 ms. */
 async function ended(
   callOf: (client: PrincipalClient, options: CallOptions) => Promise<unknown>,
   options = {},

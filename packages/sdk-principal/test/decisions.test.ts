@@ -1,4 +1,7 @@
-/** One decision on the Principal's own Grants, and every one, or an error where the answer breaks off or is about another. */
+/**
+ * Reading one decision on the Principal's own Grants, or all. An incomplete answer, or one about something else, is an
+ * error.
+ */
 import type { JsonObject } from '@svc/codec';
 import { type Reply, startServer } from '@svc/testkit/sdk/scripted-server';
 import { describe, expect, it } from 'vitest';

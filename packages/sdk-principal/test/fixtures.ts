@@ -1,11 +1,11 @@
-/** Keys and records that the tests share. Test keys: worthless outside. */
+/** Keys and records that the tests share. The keys are for tests only. */
 import { createHash, createPublicKey } from 'node:crypto';
 import { privateKeyOfSeed } from '@svc/codec/native';
 import type { Reply } from '@svc/testkit/sdk/scripted-server';
 import { agentFromJwk, type Ed25519PrivateJwk } from '../src/agent.ts';
 import { signerFromJwk } from '../src/index.ts';
 
-/** An Ed25519 key reproducible from its name. */
+/** An Ed25519 key derived from its name. */
 export function testJwk(name: string): Ed25519PrivateJwk {
   const seed = createHash('sha256').update(name).digest();
   const jwk = createPublicKey(privateKeyOfSeed(seed)).export({
@@ -18,9 +18,9 @@ export const ISSUER = 'did:web:acme.example';
 export const SHOP = 'did:web:shop.example';
 export const KID = `${ISSUER}#key-1`;
 export const NOW_MS = Date.parse('2026-11-20T08:00:00.750Z');
-/** The second before it is the one of `NOW_MS`. */
+/** One second before it is the whole second of `NOW_MS`, at which Grants begin. */
 export const ALLOCATED_AT = '2026-11-20T08:00:01.000Z';
-/** Allocated then. */
+/** Its id contains `ALLOCATED_AT`. */
 export const GRANT_ID = 'urn:svc:grant:01M7VZGCZ8ABCDEFGHJKMNPQRS';
 export const principalJwk = testJwk('principal');
 export const agentJwk = testJwk('agent');

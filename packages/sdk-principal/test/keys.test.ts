@@ -20,7 +20,7 @@ const rfc8032 = {
     '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
 };
 
-/** WebCrypto as a runtime has it that does not know Ed25519. */
+/** WebCrypto of a runtime that does not support Ed25519. */
 const withoutEd25519 = () => {
   const refuse = () => Promise.reject(new DOMException('Unrecognized name', 'NotSupportedError'));
   const { subtle } = globalThis.crypto;

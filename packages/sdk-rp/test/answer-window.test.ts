@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 
 const input = async () => ({ grant, proof: await newProof(), action: order, request });
 
-/** What a verifier whose call begins at `beganMs`, and is answered `tookMs` later, makes of an ALLOW of `NOW_MS`. */
+/** The result for an ALLOW of `NOW_MS` of a call that begins at `beganMs` and is answered `tookMs` later. */
 const askedAt = async (
   beganMs: number,
   options: Partial<VerifierOptions> = {},

@@ -1,4 +1,4 @@
-/** Two copies of the package in one program: one imported and one required, or one inside of `@svc/testing`. */
+/** Two copies of the package in one program: one imported and one required, or one inside `@svc/testing`. */
 import { expect, it, vi } from 'vitest';
 import { createAuthorizer } from '../src/fetch.ts';
 import { createVerifier, ReceiptError, RequestMismatchError, SvcError } from '../src/index.ts';

@@ -1,4 +1,4 @@
-/** A call ends with its deadline and with its signal, whatever of the service it is waiting for. */
+/** A call ends at its deadline and at its signal, whatever it is waiting for. */
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { type CallOptions, createVerifier, type SvcError, type Verifier } from '../src/index.ts';
 import {
@@ -29,7 +29,7 @@ interface Answer {
 
 type Given = Answer | undefined | Promise<Answer>;
 
-/** A service whose answers take so long; what is not named never answers. Times are those of fake timers. */
+/** A service with these delays of its answers; unnamed paths never answer. Times are those of fake timers. */
 function slowService(answers: Readonly<Record<string, Answer | ((turn: number) => Given)>>) {
   if (!vi.isFakeTimers()) vi.useFakeTimers();
   const beganAtMs = performance.now();
@@ -51,7 +51,7 @@ function slowService(answers: Readonly<Record<string, Answer | ((turn: number) =
       return Response.json(answer.json());
     },
   });
-  /** How a call ends, and after how long. */
+  /** How a call ends, and after which time. */
   const endOf = async (call: Promise<unknown>) => {
     const calledAtMs = performance.now();
     const { kind } = await call.then(
@@ -113,7 +113,7 @@ it('the document that one call did not wait for is that of the next, fetched onc
 });
 
 describe('a fetch of the document whose request the runtime has dropped', () => {
-  /** As edge runtimes do when its client leaves: neither an answer nor a timer comes any more. */
+  /** As edge runtimes do when the client disconnects: no answer and no timer comes any more. */
   const dropTimers = () => {
     for (const { value } of timersSet.mock.results) clearTimeout(value);
   };

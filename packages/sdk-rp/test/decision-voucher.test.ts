@@ -1,4 +1,6 @@
-/** Decisions under a service key that has leaked since: believed with their inclusion and attestation, and not without. */
+/**
+ * Decisions under a service key that has leaked since: accepted with their inclusion and attestation, refused without.
+ */
 import { encodeMultikey, type JsonObject } from '@svc/codec';
 import type { ReceiptId } from '@svc/protocol';
 import { attestTo, closeDayOf } from '@svc/testkit/receipts/closed-day';
@@ -42,7 +44,7 @@ interface Answers {
   readonly didDocument?: unknown;
 }
 
-/** Reads the decision back from a service that answers so. */
+/** Reads the decision from a service with these answers. */
 const read = async (answers: Answers) => {
   const { shown = receipt, didDocument = document } = answers;
   await using server = await startServer(async ({ path }: Received): Promise<Reply> => {

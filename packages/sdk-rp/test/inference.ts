@@ -1,4 +1,4 @@
-/** Natural usage that has to compile, and to be accepted at set-up. */
+/** Typical usage that must compile and be accepted at set-up. */
 import type { Action, Capability, ReasonCode, Verdict, Verifier } from '@svc/sdk-rp';
 import { type ExpressHandler, requireAuthority as guardExpress } from '@svc/sdk-rp/express';
 import { requireAuthority as guardFastify } from '@svc/sdk-rp/fastify';
@@ -46,7 +46,7 @@ export function mount(
   return [inline];
 }
 
-/** A verdict narrows as a whole and taken apart. */
+/** A verdict narrows both as a whole and when destructured. */
 export function reasonOf(verdict: Verdict): ReasonCode | null {
   const { allowed, reason, authority } = verdict;
   const taken: Capability | ReasonCode = allowed ? authority : reason;

@@ -1,4 +1,4 @@
-/** The guard of tools that run as tasks, whichever copy of the SDK the server is made of. */
+/** The guard for tools that run as tasks, for every copy of the SDK from which a server may be made. */
 import { createRequire } from 'node:module';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTaskStore } from '@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js';
@@ -22,7 +22,7 @@ const verify = vi.fn<GuardOptions['verifier']['verify']>();
 const _meta = { 'svc/grant': 'g', 'svc/proof': 'p' };
 beforeEach(() => void verify.mockReset().mockResolvedValue(allowed as never));
 
-/** A shop with a tool of each kind of support for tasks. */
+/** A shop with a tool for each kind of task support. */
 const createShop = (Made: typeof McpServer = McpServer, taskStore = new InMemoryTaskStore()): McpServer => {
   const tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
   const server = new Made(INFO, { capabilities: { tasks }, taskStore });
@@ -71,7 +71,7 @@ it.each([
     expect(JSON.stringify(await client.request(result, CallToolResultSchema))).toMatch(
       /for did:key:zA by drc_2/,
     );
-    // As no task: the server waits for the task, and answers with its result.
+    // Called without a task: the server waits for the task and answers with its result.
     const answered = await client.callTool({ name: 'optional', _meta });
     expect(JSON.stringify(answered.content)).toMatch(/for did:key:zA by drc_2/);
     expect(answered._meta).toMatchObject({ 'svc/receipt': receipt });
@@ -103,7 +103,7 @@ it('a DENY of a call as a task is an error that has its Receipt', async () => {
   await client.close();
 });
 
-/** Over HTTP; `session` is sent along. */
+/** Sends over HTTP, with `session`. */
 const post = async (transport: HttpTransport, method: string, params: object, session?: string) => {
   const headers = new Headers({
     accept: 'application/json, text/event-stream',
@@ -147,7 +147,7 @@ it('over HTTP without sessions, where whoever has the id of a task reads its res
 
 it('over HTTP without sessions a guarded tool that may run as a task makes none where none was asked for either', async () => {
   const store = new InMemoryTaskStore();
-  // As such servers are written: one for each request, beside one store.
+  // As such servers are usually written: one server per request, with one shared store.
   const asked = async (method: string, params: object) => {
     const transport = new HttpTransport({ enableJsonResponse: true });
     await createShop(McpServer, store).connect(transport);
@@ -178,6 +178,6 @@ it('calls that share a signal have each their own authority', async () => {
     await server.server.fallbackRequestHandler?.(call as never, extra as never);
   }
   for (const { id, extra } of extras) expect(getToolAuthority(extra).receiptId).toBe(id);
-  // A copy is known by the signal.
+  // A copy is identified by the signal.
   expect(getToolAuthority({ ...extras[1]?.extra }).receiptId).toBe('drc_b');
 });

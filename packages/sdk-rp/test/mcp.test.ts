@@ -1,4 +1,4 @@
-/** The guard of an MCP server, whichever copy of the SDK the server is made of. */
+/** The guard of an MCP server, for every copy of the SDK from which the server may be made. */
 import { createRequire } from 'node:module';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
@@ -131,7 +131,7 @@ it('a server that has tools already is refused, and a tool that was not guarded 
   expect(() => getToolAuthority({})).toThrow(/no guard/);
 });
 
-/** What a server that reads requests by itself is given: the SDK has not looked at their form. */
+/** The request as a server that parses requests itself gets it: the SDK has not checked its form. */
 const raw = async (params: Record<string, unknown>) => {
   const [, make] = servers.find(([what]) => what === 'that answers from its fallback') ?? [];
   const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
@@ -250,7 +250,7 @@ it.each([
   await client.close();
 });
 
-/** What is answered on the wire: a client of the SDK rebuilds some errors without what else their data has. */
+/** The answer on the wire: the SDK's client rebuilds some errors without the rest of their data. */
 const wire = async (server: Pick<McpServer, 'connect'>, params: Record<string, unknown>) => {
   const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
   await server.connect(ofServer);

@@ -35,11 +35,11 @@ afterEach(() => vi.restoreAllMocks());
 
 interface Shop extends AsyncDisposable {
   readonly baseUrl: string;
-  /** What the handler behind the middleware has been given, once for each time it ran. */
+  /** What the handler behind the middleware received, one entry per run. */
   readonly handled: { svc: SvcAuthority; body: string }[];
 }
 
-/** The options without what differs between frameworks: how to read the body, or fail at it. */
+/** The options without those that differ between frameworks: how to read the body, or how reading it fails. */
 type ShopOptions = Pick<AuthorityOptions<unknown>, 'verifier' | 'onError' | 'allowTrailingSlash'> & {
   action?: (body: string) => typeof order;
   url?: (path: string) => string;
@@ -83,7 +83,7 @@ async function startExpress(options: ShopOptions): Promise<Shop> {
 
 async function startFastify(options: ShopOptions): Promise<Shop> {
   const handled: Shop['handled'] = [];
-  // As Express routes unless told otherwise.
+  // Express's default routing.
   const app = fastify({ forceCloseConnections: true, routerOptions: { ignoreTrailingSlash: true } });
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body));
   const preHandler = fastifyGuard({
@@ -98,7 +98,7 @@ async function startFastify(options: ShopOptions): Promise<Shop> {
   return { baseUrl, handled, [Symbol.asyncDispose]: () => app.close() };
 }
 
-/** A bare fetch handler behind the smallest possible server. */
+/** A plain fetch handler behind a minimal server. */
 async function startFetch(options: ShopOptions): Promise<Shop> {
   const handled: Shop['handled'] = [];
   const common = address(options, (request: Request) => new URL(request.url).pathname);
@@ -155,7 +155,7 @@ const presented = async (change: Parameters<typeof newProof>[0] = {}) => ({
   'svc-proof': await newProof(change),
 });
 
-/** At the host of the service's DID, which is not where this server asks. */
+/** At the host of the service's DID, which differs from the address that this server uses. */
 const help = (page: string) => `<https://svc.example/guide/${page}>; rel="help"`;
 
 describe.each([
@@ -342,7 +342,7 @@ describe.each([
     expect((await post(lost, await presented())).status).toBe(400);
   });
 
-  // WHATWG requests carry no request target, so there is nothing of this kind to refuse.
+  // WHATWG requests have no request target, so this cannot occur.
   if (name !== 'fetch')
     it('an absolute request target cannot name the host', async () => {
       await using service = await startServer(serviceScript());
@@ -364,7 +364,7 @@ describe.each([
       expect(shop.handled).toEqual([]);
     });
 
-  // A WHATWG request's address is in normal form already: there the router and the check see the same path.
+  // A WHATWG request's URL is already in normal form: the router and the check see the same path.
   if (name !== 'fetch')
     it.each([
       '/danger/../orders',
@@ -397,7 +397,7 @@ describe.each([
     await using shop = await start({ verifier: verifierOf(service.baseUrl) });
     for (const path of ['/orders/;draft', '/orders/;']) {
       const headers = await presented({ url: `${ORIGIN}${path}` });
-      // 404: its router does not cut there.
+      // 404: this framework's router does not cut the path there.
       expect([400, 404], path).toContain((await post(shop, headers, path)).status);
     }
     expect(service.received).toEqual([]);
@@ -408,7 +408,7 @@ describe.each([
     await using shop = await start({ verifier: verifierOf(service.baseUrl) });
     for (const path of ['/orders//', '/orders//7', '/orders/7//items?draft=1']) {
       const answer = await post(shop, await presented({ url: `${ORIGIN}${path}` }), path);
-      // 404: its router knows no such route.
+      // 404: this framework's router has no such route.
       expect([400, 404], path).toContain(answer.status);
       if (answer.status === 400)
         expect(answer.body).toMatchObject({ message: expect.stringContaining('two slashes in a row') });
@@ -516,7 +516,7 @@ it('no route of Express 4 is reached by two slashes, of which its mounted router
     return (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { headers }))
       .status;
   };
-  // What it is refused for: without the guard the collection is served, as if it had been asked for.
+  // The reason for the refusal: without the guard, the collection is served as if it had been requested.
   expect([await ask('/open//orders'), served.splice(0)]).toEqual([200, ['/orders']]);
   expect([await ask('/users//orders'), served, service.received]).toEqual([400, [], []]);
   expect([await ask('/users/7/orders'), served]).toEqual([200, ['/:id/orders']]);
@@ -524,7 +524,7 @@ it('no route of Express 4 is reached by two slashes, of which its mounted router
 });
 
 describe('a body that cannot be read', () => {
-  /** Apps as people write them: `req.body.items[0]`, and the frameworks' own parsers. */
+  /** Typical apps: `req.body.items[0]`, and the frameworks' own parsers. */
   const action = ({ body }: { body?: unknown }) => ({
     ...order,
     resource: `order/${(body as { items: readonly string[] }).items[0]}`,
@@ -583,7 +583,7 @@ describe('a body that cannot be read', () => {
     ['a JSON null', { headers: json, body: 'null' }, 400],
     ['too large', { headers: json, body: TOO_LARGE }, 413],
   ];
-  /** `json()` of a fetch handler reads whatever type it is said to be. */
+  /** `json()` in a fetch handler reads any content type. */
   const OF_PARSERS = [
     ...OF_ALL,
     ['text', { headers: { 'content-type': 'text/plain' }, body: 'items' }, 415],
@@ -712,7 +712,7 @@ describe('a body that cannot be read', () => {
       async (given) => Response.json((await given.arrayBuffer()).byteLength),
     );
     expect(await (await handler(request)).json()).toBe(64 * 65_536);
-    // What can still be read of the copy is what was kept.
+    // What can still be read from the copy was buffered.
     const [copy] = copies;
     expect(await copy?.body?.getReader().read()).toEqual({ done: true, value: undefined });
   });

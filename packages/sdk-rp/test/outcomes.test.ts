@@ -32,7 +32,7 @@ describe('a report', () => {
     await using server = await startServer([{ status: 201, json: attestation }]);
     const reused = { ...loss };
     const work = outcomesAt(server.baseUrl).report(RECEIPT_ID, reused);
-    // The next report may be made of the same object.
+    // The caller may reuse the object for the next report.
     Object.assign(reused, { type: 'fulfilled' });
     expect(await work).toEqual(attestation);
     expect(server.received).toMatchObject([{ method: 'POST', path: `/decisions/${RECEIPT_ID}/outcomes` }]);

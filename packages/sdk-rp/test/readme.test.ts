@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { mount, reasonOf } from './inference.ts';
 
 const verifier = "import type { Verifier } from '@svc/sdk-rp'; declare const verifier: Verifier";
-/** What is used of Hono. */
+/** The parts of Hono that are used. */
 const hono = `interface Context { req: { raw: Request }; set(name: string, value: unknown): void }
 declare const app: { use(path: string, handle: (c: Context, next: () => Promise<void>) => Promise<Response | void>): void }`;
 

@@ -11,7 +11,7 @@ const ME = {
   env: 'development',
 };
 
-/** A service that says so of itself and of the key. */
+/** A service that answers this about the key. */
 const serviceOf = (me: object) =>
   startServer(
     async ({ path }): Promise<Reply> => ({ json: path === '/me' ? { ...ME, ...me } : serviceDocument }),
@@ -70,7 +70,7 @@ it.each<[string, object, Partial<VerifierOptions>, RegExp]>([
   });
 });
 
-/** Answers at `NOW_MS` by the clock that dates Receipts, behind a gateway whose own is a minute ahead. */
+/** Answers at `NOW_MS` by the clock that dates Receipts, behind a gateway whose own clock is a minute ahead. */
 const datedService = () =>
   startServer(({ path }): Reply => {
     const headers = {

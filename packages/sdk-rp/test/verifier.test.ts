@@ -123,7 +123,7 @@ describe('the page of the guide', () => {
     const one = await input();
     const helpOf = async (work: Promise<unknown>) => (await failure(work)).helpUrl;
     const at = 'http://127.0.0.1:1/guide/kinds';
-    // Whether the time is over before or within an attempt is the machine's to say, and decides the kind.
+    // Whether the deadline passes before or within an attempt depends on the machine, and decides the kind.
     for (const call of [() => unreachable.verify(one), () => unreachable.decisions.list().next()]) {
       const error = await failure(call());
       expect(['outcome-unknown', 'network', 'timeout']).toContain(error.kind);
@@ -670,7 +670,7 @@ describe("the service's DID document", () => {
     nowMs += 59_999;
     expect((await verify()).allowed).toBe(true);
     expect(documentsIn(server.received)).toBe(1);
-    // It cannot be had: what is kept serves until it is ten minutes old, and not a millisecond longer.
+    // The document is unavailable: the kept one is used until it is ten minutes old, and not a millisecond longer.
     reply = unavailable();
     nowMs += 1;
     expect((await verify()).allowed).toBe(true);
@@ -733,7 +733,7 @@ describe("the service's DID document", () => {
     await using server = await startServer(serviceScript(() => ({ key: 'receipt-2' })));
     const verifier = verifierOf(server.baseUrl, { didDocument: olderDocument });
     const error = await failure(verifier.verify(await input()));
-    // Nobody has verified it, and the id is all there is to look it up by.
+    // The id is not verified, but it is the only way to look up the decision.
     const [receiptId] = /drc_\w{26}/.exec(error.message) ?? [];
     expect(error).toBeInstanceOf(ReceiptError);
     expect(error).toMatchObject({ kind: 'receipt-invalid', receipt: null, receiptId });

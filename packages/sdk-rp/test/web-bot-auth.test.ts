@@ -56,7 +56,7 @@ interface Vectors {
 }
 const vectors = readThirdPartyJson<Vectors>('web-bot-auth/ed25519.json');
 const bytesOf = (text: string) => decodeBase64url(text) ?? new Uint8Array();
-/** With the verification that the middlewares use. */
+/** Uses the same verification as the middlewares. */
 const strict = (x: string) => ({
   algorithm: 'ed25519',
   verify: (data: Uint8Array, signature: Uint8Array) => portableCrypto.verify(bytesOf(x), data, signature),
@@ -349,7 +349,7 @@ describe('a request that createAgentFetch signs', () => {
     expect(await checkOf(await sentBy({ signatureAgent: 'https://agent.example' }), change)).toContain(fault);
   });
 
-  /** By hand, as another implementation might. */
+  /** Signed by hand, as another implementation might. */
   const resigned = async (change: {
     by?: typeof agent;
     keyid?: string;
@@ -407,7 +407,7 @@ describe('a request that createAgentFetch signs', () => {
         return portableCrypto.verify(...given);
       },
     };
-    /** Signatures of the right form under four labels, as many as are looked at. */
+    /** Well-formed signatures under four labels, the number that is checked. */
     const fourOf = async (change: Parameters<typeof resigned>[0]) => {
       const signed = await Promise.all(['a', 'b', 'c', 'd'].map((label) => resigned({ ...change, label })));
       return checkOf(signed[0] as Request, {

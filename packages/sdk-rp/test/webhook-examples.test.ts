@@ -1,4 +1,4 @@
-/** The examples of endpoints for events, asked as the service asks: what is signed is handled, and nothing else is. */
+/** The examples of endpoints for events get requests as from the service: signed events are handled, and no others. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
@@ -16,7 +16,7 @@ const EVENT = {
   subscription_id: 'whs_01M7VZGC008Q2R7V9X1C4E6H8R',
   data: { kid: 'did:web:ä.example#key-1', principal: 'did:web:ä.example' },
 };
-/** With spaces that a parser would not bring back. */
+/** With spaces that a parser would not reproduce. */
 const BODY = JSON.stringify(EVENT, null, 1);
 
 type Send = (request: Request) => Promise<Response>;
@@ -44,7 +44,7 @@ const frameworks: Record<string, (handle: Handle) => Promise<Send>> = {
 
 it.each(Object.keys(frameworks))(
   '%s: 204 and handled if signed, 400 and not handled if not',
-  // Once in some whole runs Express answers its first request with 500, and never where this file runs by itself.
+  // Rarely in whole runs Express answers its first request with 500; never if this file runs alone.
   { retry: 1 },
   async (name) => {
     const handled: WebhookEvent[] = [];
@@ -59,13 +59,13 @@ it.each(Object.keys(frameworks))(
       };
       const asked = new Request('https://shop.example/hooks/svc', { method: 'POST', headers, body });
       const answer = await send?.(asked);
-      // Express shows what was thrown.
+      // Express shows the error in the answer.
       if (answer?.status === 500) console.error('500 in its place:', await answer.text());
       return answer?.status;
     };
     expect(await ask(BODY)).toBe(204);
     expect(await ask(`${BODY} `)).toBe(400);
-    // Which express.raw() leaves alone.
+    // express.raw() does not parse this type.
     expect(await ask(`${BODY} `, 'text/plain')).toBe(400);
     expect(handled).toEqual([{ id: ID, ...EVENT }]);
   },

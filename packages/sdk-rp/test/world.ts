@@ -1,6 +1,6 @@
 /**
- * A Principal, an Agent and a service as the tests need them: real keys, a real Grant, and Receipts from the real
- * engine, signed. Test keys: worthless outside.
+ * A Principal, an Agent and a service for the tests: real keys, a real Grant, and Receipts that the real engine decided
+ * and that are signed. The keys are for tests only.
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import {
@@ -30,7 +30,7 @@ export const order: Action = {
 };
 export const request = { method: 'POST', url: `${ORIGIN}/orders?draft=1` };
 
-/** An Ed25519 key reproducible from its name. */
+/** An Ed25519 key derived from its name. */
 function testJwk(name: string): Ed25519PrivateJwk {
   const seed = createHash('sha256').update(name).digest();
   const jwk = createPublicKey(privateKeyOfSeed(seed)).export({
@@ -56,7 +56,7 @@ function documentOf(did: string, keys: Record<string, Ed25519PrivateJwk>) {
 
 const receiptKeys = { 'receipt-1': testJwk('receipt-1'), 'receipt-2': testJwk('receipt-2') };
 export const serviceDocument = documentOf(SERVICE, receiptKeys);
-/** As it was before the second key came. */
+/** The document before the second key was added. */
 export const olderDocument = documentOf(SERVICE, { 'receipt-1': receiptKeys['receipt-1'] });
 
 const principalKey = testJwk('principal');
@@ -89,7 +89,7 @@ export const { grant, grantId } = await createPrincipalClient({
   capabilities: [purchase({ maxAmountMinor: 50_000, currency: 'USD', resources: ['order/**'] })],
 });
 
-/** A Proof for `request` unless told otherwise, never the same twice. */
+/** A Proof for `request` unless changed; different each time. */
 export const newProof = (
   change: Partial<{ method: string; url: string; action: Action; audience: string; now: () => number }> = {},
 ) => signProof({ agent, grantId, audience: SHOP, ...request, action: order, now: () => NOW_MS, ...change });
@@ -99,7 +99,7 @@ export interface ReceiptChange {
   key?: keyof typeof receiptKeys;
   kid?: string;
   typ?: string;
-  /** When it is evaluated; `NOW_MS` unless given. */
+  /** Time of the evaluation; `NOW_MS` unless given. */
   atMs?: number;
   /** Changes the body before it is signed. */
   body?: (body: ReceiptBody) => object;
@@ -107,7 +107,7 @@ export interface ReceiptChange {
 
 let receipts = 0;
 
-/** What `/verify` answers to a body: the engine's verdict, signed. */
+/** The answer of `/verify` to a body: the engine's verdict, signed. */
 export async function decide(
   body: { grant: string; proof: string; action: unknown },
   spent: boolean,
@@ -159,7 +159,7 @@ export async function signReceipt(body: JsonObject, change: ReceiptChange = {}):
   return { ...body, receipt: await signCompactJws(signer, { typ: change.typ ?? 'svc-receipt+jwt' }, body) };
 }
 
-/** A service: its document, and `/verify` with each Proof good for one ALLOW. */
+/** A service with its document and `/verify`, where each Proof is valid for one ALLOW. */
 export function serviceScript(change: () => ReceiptChange = () => ({})) {
   const spent = new Set<string>();
   return async ({ path, body }: Received): Promise<Reply> => {

@@ -73,7 +73,7 @@ it('repeats the first answer under an idempotency key for ten minutes, and refus
     ...{ allowed: true, idempotentReplay: true, receipt: first.receipt },
   });
   await expect(ask({}, keyed)).rejects.toMatchObject({ status: 409 });
-  // Under the key of somebody else it is another call.
+  // With another party's key it is another call.
   const other = service.createRelyingParty();
   const answered = await ask({ proof }, keyed, other.verifier);
   expect(answered).toMatchObject({ idempotentReplay: false, receipt: { relying_party: other.did } });
@@ -122,7 +122,7 @@ it('answers 501 to whatever it does not have, at once, with a body or without', 
   expect(ends.map((end) => Object(end).status)).toEqual(calls.map(() => 501));
 });
 
-/** The routes themselves, of one Principal and one relying party whose keys are their DIDs. */
+/** The routes themselves, for one Principal and one relying party whose API keys are their DIDs. */
 async function routesOf() {
   const nowMs = Date.parse('2026-11-20T08:00:00Z');
   const key = await principalSdk.generatePrincipalKey();
@@ -163,7 +163,7 @@ it('refuses a body that is no JSON object with 400, and looks at none before the
 it('allows one Grant under an id: once one was allowed, another of the same Principal is denied', async () => {
   const { nowMs, key, did, acme, shop, fetchRoute } = await routesOf();
   const allocated = new Map<string, Response>();
-  /** As a Principal that signs twice under one reservation has it. */
+  /** Like a Principal that signs two Grants for one reservation. */
   const reserveOnce: typeof fetch = async (input, init) => {
     const url = new Request(input).url;
     const answer = allocated.get(url) ?? (await fetchRoute(input, init));

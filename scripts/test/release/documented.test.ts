@@ -1,6 +1,6 @@
 /**
- * What an editor shows of a published package: every export has a docstring, and so has every method of what is
- * exported; names of parameters that say something; examples that compile.
+ * What an editor shows of a published package: every export and each of its methods has a docstring, parameters have
+ * meaningful names, examples compile.
  */
 import { join } from 'node:path';
 import { checkModules } from '@svc/testkit/sdk/readme';
@@ -13,7 +13,7 @@ interface Entry {
 }
 interface EntryFile {
   readonly file: string;
-  /** How it is imported. */
+  /** The name under which it is imported. */
   readonly specifier: string;
 }
 const entryFiles: readonly EntryFile[] = listPublished().flatMap(
@@ -26,7 +26,7 @@ const entryFiles: readonly EntryFile[] = listPublished().flatMap(
 );
 const entries = entryFiles.map(({ file }) => file);
 
-/** Our own sources alone: what others declare is not looked at, and would take most of the time. */
+/** Only our own sources, because the declarations of others would take most of the time. */
 function readSources(files: readonly string[], texts: ReadonlyMap<string, string> = new Map()): ts.Program {
   const options: ts.CompilerOptions = {
     module: ts.ModuleKind.ESNext,
@@ -75,7 +75,7 @@ function listUndocumented(program: ts.Program, files: readonly string[]): readon
   ]);
 }
 
-/** Members that are called, private ones aside. What a value is called mostly says what it is. */
+/** Members that can be called, except private ones. Other members mostly have a name that describes them. */
 function listMethods(declaration: ts.Declaration) {
   if (!ts.isInterfaceDeclaration(declaration) && !ts.isClassDeclaration(declaration)) return [];
   return [...declaration.members].flatMap((member) => {
@@ -110,10 +110,10 @@ it('every member of a verdict is explained where somebody points at it, in eithe
 
 interface Shown {
   readonly name: string;
-  /** What its parameters are called, as an editor shows them. */
+  /** The names of its parameters, as an editor shows them. */
   readonly parameters: readonly string[];
   readonly example: string | null;
-  /** The import of what the entry exports, which an example may use. */
+  /** The import of the entry's exports, which an example may use. */
   readonly imports: string;
 }
 
@@ -169,7 +169,7 @@ it('no parameter has a name that says nothing', () => {
 /** Frameworks and both SDKs are installed here. */
 const WHERE = join(ROOT, 'packages', 'sdk-rp', 'test');
 
-/** What examples take as given. */
+/** What examples may assume to exist. */
 const AT_HAND = `
 import express from 'express';
 declare const verifier: import('@svc/sdk-rp').Verifier;
@@ -203,7 +203,7 @@ it('the main entry points have an example, and every example compiles', () => {
     const [specifier = ''] = name.split(' ');
     const file = join(WHERE, `${n} ${name.replace('/', ' ')}.ts`);
     const outside = `${AT_HAND}${FRAMEWORK[specifier] ?? ''}`.replaceAll('\n', ' ');
-    // In a block of its own, an example may name what it makes as it likes.
+    // In its own block, an example may use any names for its variables.
     const isExporting = /^export /m.test(example ?? '');
     const code = isExporting ? example : `{\n${example}\n}\nexport {};`;
     return [file, `${imports} ${outside}\n${code}`] as const;
@@ -215,7 +215,7 @@ it('the main entry points have an example, and every example compiles', () => {
   ]);
 }, 240_000);
 
-/** Where somebody begins. */
+/** The functions with which a user begins. */
 const MAIN = [
   '@svc/sdk-rp createVerifier',
   '@svc/sdk-rp Verifier.verify',

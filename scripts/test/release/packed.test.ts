@@ -1,4 +1,6 @@
-/** What is published, as those have it who install it: packed once from the build, and put into empty projects. */
+/**
+ * The published packages as their users install them: packed once from the build, and installed into empty projects.
+ */
 import { execFile } from 'node:child_process';
 import {
   mkdirSync,
@@ -25,7 +27,7 @@ import { listPublished, type Manifest } from '../../release/packages.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** The first block of the section of the README. */
+/** The first code block of a section of the README. */
 const readmeBlock = (title: string): string => {
   const section = readFileSync(join(root, 'README.md'), 'utf8')
     .split(/^## /m)
@@ -40,12 +42,12 @@ interface PackedManifest extends Manifest {
 const scratch = mkdtempSync(join(tmpdir(), 'svc-packed-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-/** A sample has a library and the commands, each alone; what all of them are together is for a deep run. */
+/** The sample tests a library and the commands, each alone. A deep run tests all of them together. */
 const published = listPublished().filter(
   ({ manifest }) => isDeep || ['@svc/receipts', '@svc/cli'].includes(manifest.name),
 );
 const names = published.map(({ manifest }) => manifest.name);
-/** Of the package's modules, as imports name them. */
+/** The package's modules, by the names under which they are imported. */
 const entriesOf = (name: string): readonly string[] =>
   Object.keys(readManifest(name).exports)
     .filter((path) => !path.includes('*') && !path.endsWith('.json'))
@@ -59,7 +61,7 @@ const withModules = names.filter(
 );
 
 const tarballs = new Map<string, string>();
-/** A project with all of them, installed as the README says. */
+/** A project with all packages, installed as the README says. */
 const consumer = join(scratch, 'consumer');
 
 beforeAll(async () => {
@@ -72,7 +74,7 @@ beforeAll(async () => {
   if (!isDeep) return;
   mkdirSync(consumer);
   writeFileSync(join(consumer, 'package.json'), '{ "private": true }');
-  // Nothing is fetched: they need no other package, of ours or of others.
+  // Nothing is fetched, because the packages need no other package.
   const install = readmeBlock('Use it outside this clone')
     .replaceAll('<clone>/.data/packages', scratch)
     .replace(/^npm install /, 'npm install --offline --no-audit --no-fund ');
@@ -269,7 +271,7 @@ it.runIf(isDeep)(
     expect(name).toBe('corner-shop');
     for (const [each, from] of Object.entries({ ...dependencies, ...devDependencies }))
       if (each.startsWith('@svc/')) expect(from).toBe(`file:${tarballs.get(each)}`);
-    // Ours are those of the folder above; those of others are linked, so that nothing is fetched.
+    // Our packages are those of the folder above; others are linked, so that nothing is fetched.
     for (const [from, linked] of [
       ['packages/create-svc-shop', 'express'],
       ['packages/create-svc-shop', '@types/express'],
@@ -306,7 +308,7 @@ describe.runIf(isDeep)('a project with all of them compiles, strict,', () => {
       writeFileSync(join(consumer, file), sourceOf(withModules.flatMap(entriesOf)));
       const options = { target: 'es2022', lib: ['es2023'], strict: true, types: ['node'], noEmit: true };
       const config = join(consumer, `tsconfig.${module}.${moduleResolution}.${extension}.json`);
-      // The native compiler checks the libraries too; it is quick, and the older resolution is not for it.
+      // The native compiler also checks the libraries, because it is quick. The older resolution is not tested with it.
       const skipLibCheck = compiler === TYPESCRIPT;
       const compilerOptions = {
         ...options,
@@ -323,7 +325,7 @@ describe.runIf(isDeep)('a project with all of them compiles, strict,', () => {
   );
 });
 
-/** What one package has made is accepted by the others, each of which holds its own copy of the types. */
+/** What one package makes is accepted by the others, each of which has its own copy of the types. */
 const sourceOf = (entries: readonly string[]): string => `
 ${entries
   .filter((entry) => !/fastify|mcp/.test(entry))

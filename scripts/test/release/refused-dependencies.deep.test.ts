@@ -1,4 +1,4 @@
-/** The settings of pnpm-workspace.yaml, held against a registry of the test: what they refuse is not installed. */
+/** Tests the settings of pnpm-workspace.yaml with a registry of the test: what they refuse is not installed. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -75,7 +75,7 @@ afterAll(() => {
   rmSync(work, { recursive: true, force: true });
 });
 
-/** Installs it into a project of its own, under our settings and these; `again` in the folder of an earlier one. */
+/** Installs a package into a new project, with our settings and `others`; or into the earlier project `again`. */
 const install = async (name: string, others: object = {}, again: string | null = null) => {
   const folder = again ?? mkdtempSync(join(work, 'project-'));
   writeFileSync(
@@ -112,7 +112,7 @@ it('a version of yesterday is refused', async () => {
   offer('young', 1);
   const { code, output } = await install('young');
   expect([code, output]).toEqual([1, expect.stringContaining('ERR_PNPM_NO_MATURE_MATCHING_VERSION')]);
-  // It is the setting that refuses.
+  // Without the setting it is installed, so the setting is what refuses it.
   expect(await install('young', { minimumReleaseAge: 0 })).toMatchObject({ code: 0 });
 });
 

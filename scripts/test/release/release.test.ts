@@ -1,6 +1,6 @@
 /**
- * What goes to the registry: what packed packages hold, under which licences their dependencies are, and what they are
- * made of.
+ * What is published to the registry: the contents of packed packages, the licences of their dependencies, and their
+ * bills of materials.
  */
 import { readFileSync } from 'node:fs';
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
@@ -66,7 +66,7 @@ it('published packages are those of the changesets, all of one version', () => {
 });
 
 it('an installation takes no version of the last three days, and runs no script that nobody has reviewed', async () => {
-  // What pnpm makes of these settings is shown by refused-dependencies.deep.test.ts.
+  // refused-dependencies.deep.test.ts shows how pnpm applies these settings.
   const workspace = parse(readFileSync(new URL('../../../pnpm-workspace.yaml', import.meta.url), 'utf8'));
   expect(workspace.minimumReleaseAge).toBeGreaterThanOrEqual(3 * 24 * 60);
   expect(installChoices).toEqual(

@@ -39,7 +39,10 @@ interface Printed {
 }
 const known = new Map<string, Promise<Printed>>();
 
-/** What the command says to endpoints that answer alike each time: a run with all vectors that several tests look at is one. */
+/**
+ * The command's output for endpoints that always answer alike. Tests with the same arguments share one run, which sends
+ * all vectors.
+ */
 const said = (args: readonly string[], colours = false): Promise<Printed> => {
   const key = JSON.stringify([args, colours]);
   const found = known.get(key) ?? command(args, colours);

@@ -55,7 +55,7 @@ const tokens = [
 ];
 const audit = ['audit', ...tokens, '--evidence', join(folder, 'evidence'), '--proof-window', '60'];
 
-/** As a process of its own. */
+/** Runs the program as a separate process. */
 const start = (args: readonly string[], stdin = '', env: NodeJS.ProcessEnv = {}) => {
   const done = spawnSync(process.execPath, [programFile('packages/cli', 'svc-receipt.js'), ...args], {
     input: stdin,
@@ -209,7 +209,7 @@ describe('svc-receipt verify', () => {
       expect(stdout).toMatch(
         new RegExp(`the hash of ${name} must be .* known to this version; a later one may know it`),
       );
-      // What was altered stays invalid: what is shown, what was signed, who signed it.
+      // An alteration is always invalid: of what is shown, of what was signed, of the signer.
       const altered = text.replace('"maxAmount":50000', '"maxAmount":99999');
       const [head = '', payload = '', signature = ''] = JSON.parse(text).receipt.split('.');
       const hash = JSON.parse(text)[name === 'svc-base-v1' ? 'protocol' : 'evidence'];

@@ -280,7 +280,7 @@ describe('svc-receipt --fetch', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  /** Of a service whose host this is. */
+  /** A Receipt of the service whose host this is. */
   const ownReceipt = async () => {
     const service = `did:web:${host}`;
     const text = await resign(world.body, () => {}, signerOf(3, `${service}#receipt-1`));

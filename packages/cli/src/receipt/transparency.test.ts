@@ -38,7 +38,7 @@ const files = {
   fork: write('fork.json', fork.record),
   bundle: write('bundle.json', bundle),
 };
-/** The same under the service's name, by keys of its own: what anybody can write. */
+/** A bundle with the service's name but other keys, which anybody can make. */
 const forgeBundle = async (receiptSeed = 8, statusSeed = 9) => {
   const receipt = await resign(world.body, () => {}, signerOf(receiptSeed, `${SERVICE}#receipt-2`));
   const closed = await closeDayOf(world, { signer: signerOf(statusSeed, `${SERVICE}#status-1`) });
@@ -46,7 +46,7 @@ const forgeBundle = async (receiptSeed = 8, statusSeed = 9) => {
   return { ...bundleOf(world, closed), receipt: JSON.parse(receipt), did_document: own };
 };
 const verify = (...args: string[]) => run(['verify', ...args]);
-/** How the text begins to say so of what `attestTo` makes. */
+/** The beginning of the text for the attestation of `attestTo`. */
 const ATTESTED = `attested by    ${SERVICE}#status-1 at 2026-12-01T00:00:01Z\n`;
 
 describe('svc-receipt verify --inclusion', () => {
@@ -226,7 +226,7 @@ describe('svc-receipt verify --bundle', () => {
       expect([exitCode, stdout.split('\n')[0]]).toEqual([2, 'COULD NOT DECIDE']);
       expect(stdout).toContain(`${encodeMultikey(publicKeyOf(missing))}, which is not pinned: pin it too`);
     }
-    // The key that is named for the second signature did not make it.
+    // The key given for the second signature did not make it.
     const [, first = ''] = keys;
     const other = await verify(...valid, '--key', first, '--key', encodeMultikey(publicKeyOf(5)));
     expect([other.exitCode, other.stdout.split('\n')[0]]).toEqual([1, 'INVALID']);

@@ -1,4 +1,4 @@
-/** The document as a reader's tools take it: every example and every pattern, by JSON Schema alone. */
+/** Checks the document as readers' tools use it: every example and every pattern, with JSON Schema alone. */
 import {
   encodeBase64url,
   encodeUtf8,
@@ -23,7 +23,7 @@ interface Shown {
 
 const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Every `example` with the schema that it stands beside: within it, or as the `schema` of a parameter or body. */
+/** Every `example` with its schema: the schema that contains it, or the `schema` of a parameter or body. */
 const listExamples = (node: JsonValue | undefined, at: string): readonly Shown[] => {
   if (Array.isArray(node)) return node.flatMap((item, index) => listExamples(item, `${at}/${index}`));
   if (!isJsonObject(node)) return [];

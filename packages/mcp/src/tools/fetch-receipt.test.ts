@@ -67,7 +67,7 @@ it.each([401, 403])(
     const relyingParty = { baseUrl, apiKey: 'dk_rp_revoked' };
     const principal = { baseUrl, apiKey: 'dk_principal_test', signer: undefined };
     expect((await createFinder({ principal, relyingParty }, 100)(id)).text).toBe('{"receipt":{}}');
-    // Neither has it: what the first was refused for is the news.
+    // Neither key finds it: the error is the refusal of the first key.
     own = { status: 404, json: { receipt: {} } };
     for (const keys of [
       { principal, relyingParty },

@@ -66,6 +66,6 @@ it('an amount that was too much is explained in words of the Grant, with the too
       { check: 'P19', demands: expect.stringContaining('some Capability that passed the checks before') },
     ],
   });
-  // What passed is no part of why.
+  // Passed checks do not explain the denial.
   expect(structuredContent.data).not.toHaveProperty('checks');
 });

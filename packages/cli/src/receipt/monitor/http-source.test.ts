@@ -7,7 +7,7 @@ import { createHttpSource } from './http-source.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** Never ends an answer; whatever nobody holds is collected between two pieces of it. */
+/** The server never ends an answer. Between two pieces it collects garbage, so that unreferenced objects are gone. */
 let server: Server;
 let origin: string;
 beforeAll(async () => {

@@ -18,7 +18,7 @@ let service: PublishedDays;
 let server: Server;
 let origin: string;
 let headers: Record<string, string> = {};
-/** Answered before everything else, once each. */
+/** Answers before all others, each used once. */
 const before: { status: number; headers?: Record<string, string> }[] = [];
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ beforeEach(async () => {
 const monitor = (...args: string[]) =>
   run(['monitor', origin, '--did-document', didFile, '--state', state, ...args]);
 
-/** Puts the state into a folder of its own, which `takeAway` removes when the service is asked for its latest day. */
+/** Puts the state into its own folder, which `takeAway` removes when the service is asked for its latest day. */
 const stateInFolder = () => {
   const home = `${state}.d`;
   mkdirSync(home);
