@@ -17,22 +17,22 @@ const (
 
 var errNotMade = errors.New("svckit: this was not made by its New… function")
 
-// Decision is what the service decided, checked. Act only where Allowed.
+// Decision is the service's decision, checked. Act only if Allowed is true.
 type Decision struct {
 	Allowed bool
-	// Reason says why not; "" where allowed.
+	// Reason says why the Action is not allowed; "" if it is.
 	Reason  string
 	Receipt map[string]any
 }
 
-// RelyingParty asks before it acts.
+// RelyingParty asks the service for decisions.
 type RelyingParty struct {
 	transport *transport
 	keys      *ServiceKeys
 	did       string
 }
 
-// NewRelyingParty takes the service's keys, pinned: whose Receipts are believed; and your did:web DID.
+// NewRelyingParty takes the service's pinned keys, whose Receipts it trusts, and your did:web DID.
 func NewRelyingParty(to Connection, keys *ServiceKeys, did string) (*RelyingParty, error) {
 	made, err := newTransport(to)
 	if err != nil {
@@ -48,16 +48,20 @@ func NewRelyingParty(to Connection, keys *ServiceKeys, did string) (*RelyingPart
 type VerifyRequest struct {
 	// Grant and Proof are Svc-Grant and Svc-Proof as received.
 	Grant, Proof string
-	// Action is what you are about to do, in your words; never take it from the Proof.
+	// Action is what you are about to do, in your own terms; never take it from the Proof.
 	Action Action
-	// Method and URL are those of the HTTP request in hand; the URL is absolute, as the Agent addressed it.
+	// Method and URL are those of the received HTTP request; the URL is absolute, as the Agent addressed it.
 	Method, URL string
 }
 
-// Verify asks for a decision. A DENY is a value; an error is a *ServiceError, where no decision was made or none is known (the Proof
-// may be spent), or a *Refused, where the answer is no Receipt of the service about this request (the Proof may be spent, and ReceiptID
-// says about which decision to report "cancelled", if it was an ALLOW), or nothing was asked, since the Proof names another one
-// (request-mismatch). Never act on an error.
+// Verify asks for a decision. A DENY is a value. Never act on an error, which is one of:
+//
+//   - a *ServiceError: no decision was made, or none is known. The Proof may be spent.
+//   - a *Refused for the answer: it is not a Receipt of the service about this request. The Proof may be spent. If the
+//     decision was an ALLOW, report "cancelled" about the decision ReceiptID.
+//   - a *Refused before anything is asked: the Action is malformed, or the Proof names another request
+//     (request-mismatch).
+//   - any other error: an argument is wrong, and nothing was asked.
 func (r *RelyingParty) Verify(ctx context.Context, asked VerifyRequest) (*Decision, error) {
 	if r == nil {
 		return nil, errNotMade
@@ -104,7 +108,7 @@ func (r *RelyingParty) Verify(ctx context.Context, asked VerifyRequest) (*Decisi
 	return &Decision{verified.Decision == "ALLOW", reason, verified.Receipt}, nil
 }
 
-// naming returns err with the Receipt that it is about; genuine is nil where its signature has not been verified.
+// naming returns err with the Receipt that it is about; genuine is nil if its signature has not been verified.
 func naming(err error, text string, genuine map[string]any) error {
 	var refused *Refused
 	if errors.As(err, &refused) {
@@ -116,8 +120,8 @@ func naming(err error, text string, genuine map[string]any) error {
 	return err
 }
 
-// refuseOtherRequest reads what a Proof says of itself, before it is spent. Nothing is trusted for it: what passes is verified and
-// compared all the same.
+// refuseOtherRequest reads which request a Proof names, before it is spent. Nothing relies on this check: the Proof is
+// verified and compared later anyway.
 func refuseOtherRequest(asked VerifyRequest) error {
 	proof, err := ParseProof(asked.Proof)
 	if err != nil {
@@ -138,7 +142,7 @@ func (r *RelyingParty) checkBinding(verified *VerifiedReceipt, asked VerifyReque
 		{"grant-hash", receipt["grant_hash"] == SHA256(asked.Grant)},
 		{"proof-hash", receipt["proof_hash"] == SHA256(asked.Proof)},
 		{"relying-party", receipt["relying_party"] == r.did},
-		// Of a DENY it does not matter what the Agent signed for.
+		// For a DENY it does not matter for which request the Agent signed.
 		{"request-hash", verified.Decision == "DENY" || receipt["request_hash"] == wanted},
 	} {
 		if !binding.isRight {
@@ -148,21 +152,21 @@ func (r *RelyingParty) checkBinding(verified *VerifiedReceipt, asked VerifyReque
 	return nil
 }
 
-// randomToken names a call, for its repeats only. It is never derived from the Proof: a replayed one would be answered with the
-// first one's stored ALLOW.
+// randomToken identifies a call and its repeats. It is never derived from the Proof: a replayed Proof would then be
+// answered with the stored ALLOW of the first one.
 func randomToken() (string, error) {
 	token := make([]byte, 24)
 	_, err := rand.Read(token)
 	return encodeBase64url(token), err
 }
 
-// Principal issues and revokes Grants. The signing key stays here.
+// Principal issues and revokes Grants. The signing key is never sent.
 type Principal struct {
 	transport *transport
 	signer    Signer
 }
 
-// NewPrincipal takes the key that Grants are signed with.
+// NewPrincipal takes the key that signs Grants.
 func NewPrincipal(to Connection, signer Signer) (*Principal, error) {
 	if signer.Sign == nil {
 		return nil, misused("the signer has no Sign: NewSigner makes one of a seed")
@@ -196,8 +200,9 @@ func (p *Principal) Issue(ctx context.Context, agent string, request GrantReques
 	return SignGrant(p.signer, allocation, request)
 }
 
-// Revoke returns when, once the revocation is in force everywhere. It is repeated where it was only recorded (503), for three times
-// the timeout of the connection; after an error the Grant may still be in force: call again.
+// Revoke returns the time of the revocation once it is in force everywhere. While the revocation is only recorded
+// (503), the call is repeated, for up to three times the timeout of the connection. After an error the Grant may still
+// be in force: call again.
 func (p *Principal) Revoke(ctx context.Context, grantID string) (revokedAt string, err error) {
 	if p == nil || p.transport == nil {
 		return "", errNotMade

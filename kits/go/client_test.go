@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// What is tried again, what is said where it is not known what became of a call, and that every call ends.
+// Tests which calls are repeated, what the error says if the outcome of a call is unknown, and that every call ends.
 
 type scriptedAnswer struct {
-	// status 0: the connection is closed without an answer.
+	// If status is 0, the connection is closed without an answer.
 	status  int
 	body    string
 	headers map[string]string
@@ -27,7 +27,7 @@ var (
 	done    = scriptedAnswer{status: 200, body: `{"done":true}`}
 	busy    = scriptedAnswer{status: 503, body: `{"error":"SERVICE_UNAVAILABLE","message":"later"}`}
 	tooMany = scriptedAnswer{status: 429}
-	// What Cloudflare answers where the origin took the request.
+	// What Cloudflare answers although the origin received the request.
 	ofGateway         = scriptedAnswer{status: 524, body: `{"error":"A timeout occurred"}`}
 	ofGatewayWithCode = scriptedAnswer{status: 500, body: `{"error":"GATEWAY_TIMEOUT"}`}
 	fault             = scriptedAnswer{status: 500, body: `{"error":"INTERNAL","message":"of ours"}`}
@@ -38,7 +38,7 @@ type received struct {
 	method, path, body, key string
 }
 
-// scripted gives these answers in this order; what is asked beyond them is a 410.
+// scripted gives these answers in this order; every further request gets a 410.
 func scripted(t *testing.T, answers ...scriptedAnswer) (Connection, *[]received) {
 	t.Helper()
 	asked := &[]received{}
@@ -105,7 +105,7 @@ func TestAPauseIsMadeWithinTheDeadlineOnly(t *testing.T) {
 	}
 }
 
-// Every client reads them alike.
+// All clients read these headers in the same way.
 func TestWhatTheHeadersOfAnErrorComeTo(t *testing.T) {
 	var shared struct {
 		RetryAfter []struct {
@@ -132,7 +132,7 @@ func TestWhatTheHeadersOfAnErrorComeTo(t *testing.T) {
 			wanted = time.Duration(*c.Seconds) * time.Second
 		}
 		is, asked := refusedWith(429, "Retry-After", c.Value)
-		// A pause beyond the deadline is told and not made; without one the call is repeated.
+		// A pause beyond the deadline is reported and not waited for. Without a pause the call is repeated.
 		if wanted > 0 && (is.RetryAfter != wanted || asked != 1) || wanted == 0 && (is.Status != 409 || asked != 2) {
 			t.Errorf("%q: %v after %d calls", c.Value, is, asked)
 		}
@@ -266,7 +266,7 @@ func TestAServiceThatIsNotThere(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	to := Connection{BaseURL: server.URL, APIKey: "dk_secret", Timeout: 300 * time.Millisecond}
-	// Nobody was there, so nothing can have happened.
+	// No server was there, so nothing can have happened.
 	if _, err := open(t, to).send(context.Background(), post); problemOf(err).Kind != KindNetwork {
 		t.Error(err)
 	}
@@ -314,13 +314,13 @@ func TestVerifyBelievesNoReceiptButOneAboutTheRequestInHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Of several faults the first of a fixed order is told.
+		// Of several faults, the first in a fixed order is reported.
 		_, err = shop.Verify(context.Background(), asked)
 		var refused *Refused
 		if !errors.As(err, &refused) || refused.Code != "grant-hash" {
 			t.Fatal(err)
 		}
-		// And the Receipt, so that its budget can be given back.
+		// The error includes the Receipt, so that its budget can be given back.
 		if refused.ReceiptID == "" || refused.Receipt["receipt_id"] != refused.ReceiptID {
 			t.Fatal("not named:", refused.ReceiptID, refused.Receipt)
 		}
@@ -366,7 +366,7 @@ func TestAProofForAnotherRequestIsNotAskedAboutSoThatItIsNotSpent(t *testing.T) 
 	if _, err := shop.Verify(context.Background(), asked); CodeOf(err) != "request-mismatch" || len(*received) != 0 {
 		t.Error(err, len(*received))
 	}
-	// A query is not signed, and another spelling is the same URL.
+	// A query is not signed, and the other spelling is the same URL.
 	asked.Method, asked.URL = "POST", "HTTPS://Shop.example:443/orders?a=1"
 	if _, err := shop.Verify(context.Background(), asked); CodeOf(err) == "request-mismatch" || len(*received) != 1 {
 		t.Error(err, len(*received))

@@ -34,7 +34,8 @@ type question struct {
 	}
 }
 
-// TestDifferential answers the questions of `npm run kits`: one JSON object a line in, one JSON value a line out.
+// TestDifferential answers the questions of `npm run kits`: it reads one JSON object per line and writes one JSON value
+// per line.
 func TestDifferential(t *testing.T) {
 	if os.Getenv("SVC_KIT_DIFFERENTIAL") == "" {
 		t.Skip("asked by npm run kits")
@@ -44,7 +45,7 @@ func TestDifferential(t *testing.T) {
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
-			// What the test framework would say is no answer.
+			// Exits before the test framework writes lines of its own, which are not answers.
 			os.Exit(0)
 		}
 		var asked question
@@ -62,7 +63,7 @@ func TestDifferential(t *testing.T) {
 	}
 }
 
-// orCode says what is wrong.
+// orCode returns the code of the error.
 func orCode(err error) any { return map[string]string{"code": CodeOf(err)} }
 
 func canonicalOrNil(value any, err error) any {

@@ -11,7 +11,7 @@ var (
 	groupOrder   = fromDecimal("7237005577332262213973186563042994240857116359379907606001950938285454250989")
 	curveD       = fromDecimal("37095705934669439343138083508754565189542113879843219016388785533085940283555")
 	rootOfMinus1 = fromDecimal("19681161376707505956807079304988542015446066515923890162744021073123829784752")
-	// The y of the eight points whose order divides 8: five, as (x, y) and (-x, y) share one.
+	// The y coordinates of the eight points whose order divides 8: five, because (x, y) and (-x, y) share one.
 	smallOrderY = []*big.Int{
 		big.NewInt(0),
 		big.NewInt(1),
@@ -27,14 +27,14 @@ func fromDecimal(text string) *big.Int {
 	return number
 }
 
-// strictKeys remembers verdicts on keys; it is emptied when it is full. The arithmetic takes a millisecond.
+// strictKeys caches verdicts on keys, because the arithmetic takes a millisecond. It is emptied when it is full.
 var strictKeys = struct {
 	sync.Mutex
 	verdicts map[string]bool
 }{verdicts: map[string]bool{}}
 
-// isStrictPublicKey says whether these are 32 bytes that canonically encode a point of the prime-order group other than the
-// neutral one. With a key of small order one signature verifies every message, and verifiers differ on torsion.
+// isStrictPublicKey says whether these are 32 bytes that canonically encode a point of the prime-order group other than
+// the neutral one. With a key of small order one signature is valid for every message, and verifiers differ on torsion.
 func isStrictPublicKey(key []byte) bool {
 	if len(key) != 32 || !isCanonicalOfLargeOrder(key) {
 		return false
@@ -55,8 +55,8 @@ func isStrictPublicKey(key []byte) bool {
 	return verdict
 }
 
-// verifyStrict is strict Ed25519 (protocol §1): S < L, R canonical and not of small order, a strict key, and then the
-// cofactorless equation, compared on encodings, which crypto/ed25519 checks.
+// verifyStrict is strict Ed25519 (protocol §1): S < L, R canonical and not of small order, and a strict key. Then
+// crypto/ed25519 checks the cofactorless equation by comparing encodings.
 func verifyStrict(key, message, signature []byte) bool {
 	if len(signature) != 64 || littleEndian(signature[32:]).Cmp(groupOrder) >= 0 {
 		return false
@@ -72,8 +72,8 @@ func littleEndian(data []byte) *big.Int {
 	return new(big.Int).SetBytes(reversed)
 }
 
-// isCanonicalOfLargeOrder: y < p and not that of a small order. The other form that is not canonical, x = 0 with a sign, has
-// y = ±1.
+// isCanonicalOfLargeOrder says whether y < p and y is not that of a point of small order. The other non-canonical form,
+// x = 0 with a sign, has y = ±1.
 func isCanonicalOfLargeOrder(encoded []byte) bool {
 	y := littleEndian(encoded)
 	y.SetBit(y, 255, 0)
@@ -85,7 +85,7 @@ func isCanonicalOfLargeOrder(encoded []byte) bool {
 	return y.Cmp(fieldPrime) < 0
 }
 
-// point has extended coordinates: x = X/Z, y = Y/Z, xy = T/Z. All of this works on public data.
+// point has extended coordinates: x = X/Z, y = Y/Z, xy = T/Z. All computations use public data only.
 type point struct{ x, y, z, t *big.Int }
 
 func multiplied(factors ...*big.Int) *big.Int {
@@ -112,7 +112,7 @@ func isTorsionFree(key []byte) bool {
 	return total.x.Sign() == 0 && difference.Mod(difference, fieldPrime).Sign() == 0
 }
 
-// decodePoint is RFC 8032 §5.1.3; false off the curve.
+// decodePoint is RFC 8032 §5.1.3; false for a point off the curve.
 func decodePoint(encoded []byte) (point, bool) {
 	y := littleEndian(encoded)
 	sign := y.Bit(255)
@@ -135,7 +135,7 @@ func decodePoint(encoded []byte) (point, bool) {
 	return point{x, y, one, multiplied(x, y)}, true
 }
 
-// plus is RFC 8032 §5.1.4, complete: it doubles too.
+// plus is RFC 8032 §5.1.4. The formula is complete, so it also doubles a point.
 func (p point) plus(q point) point {
 	sub := func(a, b *big.Int) *big.Int { return new(big.Int).Sub(a, b) }
 	add := func(a, b *big.Int) *big.Int { return new(big.Int).Add(a, b) }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// SHA256 is "sha256:" and lower-case hex, over the exact bytes.
+// SHA256 returns "sha256:" and lower-case hex of the hash over the exact bytes.
 func SHA256(data string) string {
 	sum := sha256.Sum256([]byte(data))
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -18,10 +18,10 @@ func SHA256(data string) string {
 
 func encodeBase64url(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
 
-// decodeBase64url reads the one spelling: no padding, no stray bits, no white space. Nil and false otherwise.
+// decodeBase64url reads the only valid spelling: no padding, no stray bits, no white space. Nil and false otherwise.
 func decodeBase64url(text string) ([]byte, bool) {
 	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	// Go passes over line breaks, and returns what stands before a fault.
+	// Go's decoder skips line breaks, and returns the bytes before a fault.
 	if err != nil || strings.ContainsAny(text, "\r\n") {
 		return nil, false
 	}
@@ -51,7 +51,7 @@ func encodeMultikey(key []byte) string {
 	return "z" + string(text)
 }
 
-// decodeMultikey returns the raw key, not yet checked for strength; nil if the text is none.
+// decodeMultikey returns the raw key, not yet checked for strength, or nil.
 func decodeMultikey(text string) []byte {
 	if !multikeyForm.MatchString(text) {
 		return nil
@@ -67,7 +67,7 @@ func decodeMultikey(text string) []byte {
 	return data[2:]
 }
 
-// decodeDidKey returns the raw key of did:key:z6Mk…; nil if the text is none.
+// decodeDidKey returns the raw key of did:key:z6Mk…, or nil.
 func decodeDidKey(did string) []byte {
 	if !strings.HasPrefix(did, "did:key:") {
 		return nil

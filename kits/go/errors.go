@@ -1,5 +1,5 @@
-// Package svckit signs Grants and Proofs, and verifies Receipts, bundles, checkpoints and status lists offline. It has no
-// dependency beyond the standard library. The protocol is docs/protocol.md of the service.
+// Package svckit signs Grants and Proofs, and verifies Receipts, bundles, checkpoints and status lists offline. It
+// depends only on the standard library. The protocol is docs/protocol.md of the service.
 package svckit
 
 import (
@@ -7,13 +7,15 @@ import (
 	"fmt"
 )
 
-// Refused says that input is not what it claims to be. Code is one of a closed list, the same as in the TypeScript packages
-// (FailureCode, InclusionFailureCode, BundleFailureCode): the first fault that was found, where those list all.
+// Refused says that input is not what it claims to be. Code is one of a closed list, the same as in the TypeScript
+// packages (FailureCode, InclusionFailureCode, BundleFailureCode). It is that of the first fault found, whereas those
+// packages list all faults.
 type Refused struct {
 	Code    string
 	Message string
-	// ReceiptID is of an answer to RelyingParty.Verify: the id in it, which nobody has verified where Receipt is nil; "" where it has
-	// none. Receipt is what came with that answer, where its signature has been verified, by a key in force; else nil.
+	// ReceiptID and Receipt are set for an answer to RelyingParty.Verify. ReceiptID is the id in that answer, or "" if it
+	// has none; it is not verified if Receipt is nil. Receipt is what came with that answer, if its signature was verified
+	// with a key in force; else nil.
 	ReceiptID string
 	Receipt   map[string]any
 }
@@ -29,7 +31,7 @@ func refuse(code, format string, arguments ...any) error {
 	return &Refused{Code: code, Message: fmt.Sprintf(format, arguments...)}
 }
 
-// misused says that no answer could make a call right: of its arguments, or of the clock here.
+// misused returns the error of a call that no answer could make right: its arguments or the clock here are wrong.
 func misused(format string, arguments ...any) error {
 	return fmt.Errorf("svckit: "+format, arguments...)
 }

@@ -11,7 +11,8 @@ import (
 
 var subscriptionIDForm = regexp.MustCompile(`^whs_[0-9A-HJKMNP-TV-Z]{26}$`)
 
-// Subscription is who is told of what, and where (protocol §15). Times are RFC 3339, UTC; what may be absent is a pointer.
+// Subscription says which events are sent to which endpoint (protocol §15). Times are RFC 3339, UTC; members that may
+// be absent are pointers.
 type Subscription struct {
 	ID               string   `json:"subscription_id"`
 	URL              string   `json:"url"`
@@ -26,16 +27,16 @@ type Subscription struct {
 	LastProblem     *string `json:"last_problem"`
 	DisabledAt      *string `json:"disabled_at"`
 	DisabledBecause *string `json:"disabled_because"`
-	// Waiting counts the deliveries that are open.
+	// Waiting is the number of open deliveries.
 	Waiting int `json:"waiting"`
-	// Secrets are those that events are signed with, the newest first, each shown once, when it is made.
+	// Secrets are those that sign events, newest first. The service shows each secret once, when it is made.
 	Secrets []struct {
 		Number int     `json:"number"`
 		EndsAt *string `json:"ends_at"`
 	} `json:"secrets"`
 }
 
-// Delivery is of one event to the endpoint.
+// Delivery is the delivery of one event to the endpoint.
 type Delivery struct {
 	EventID string `json:"event_id"`
 	Type    string `json:"type"`
@@ -48,11 +49,11 @@ type Delivery struct {
 	NextAttemptAt *string `json:"next_attempt_at"`
 }
 
-// SubscriptionRequest names an https endpoint and types of events such as decision.deny and grant.revoked.
+// SubscriptionRequest names an https endpoint, and types of events such as decision.deny and grant.revoked.
 type SubscriptionRequest struct {
 	URL   string
 	Types []string
-	// Description is left out where it is "", BudgetLowPercent where it is 0 (20 then).
+	// Description is left out if it is "", BudgetLowPercent if it is 0; the service then uses 20.
 	Description      string
 	BudgetLowPercent int
 }
@@ -60,7 +61,7 @@ type SubscriptionRequest struct {
 // EventSubscriptions are those of the key's subject: a relying party, a Principal or an org.
 type EventSubscriptions struct{ transport *transport }
 
-// NewEventSubscriptions takes the key of whoever is told.
+// NewEventSubscriptions takes the key of the subject that gets the events.
 func NewEventSubscriptions(to Connection) (*EventSubscriptions, error) {
 	made, err := newTransport(to)
 	if err != nil {
@@ -76,8 +77,8 @@ func (e *EventSubscriptions) send(ctx context.Context, of call) (string, error) 
 	return e.transport.send(ctx, of)
 }
 
-// Create subscribes to what happens from now on; the secret is shown here and never again. It is not repeated after a lost answer:
-// look with List first.
+// Create subscribes to events from now on. The secret is returned only here. The call is not repeated after a lost
+// answer: check with List first.
 func (e *EventSubscriptions) Create(ctx context.Context, request SubscriptionRequest) (made Subscription, secret string, err error) {
 	body := map[string]any{"url": request.URL, "types": request.Types}
 	if request.Description != "" {
@@ -101,7 +102,7 @@ func (e *EventSubscriptions) Create(ctx context.Context, request SubscriptionReq
 	return answer.Subscription, answer.Secret, err
 }
 
-// List returns all of them, the newest first.
+// List returns all subscriptions, newest first.
 func (e *EventSubscriptions) List(ctx context.Context) ([]Subscription, error) {
 	text, err := e.send(ctx, call{method: http.MethodGet, path: "/event-subscriptions"})
 	if err != nil {
@@ -112,7 +113,7 @@ func (e *EventSubscriptions) List(ctx context.Context) ([]Subscription, error) {
 	return answer.Subscriptions, err
 }
 
-// Test sends an event of type ping, and returns its id.
+// Test sends an event of type ping and returns its id.
 func (e *EventSubscriptions) Test(ctx context.Context, id string) (eventID string, err error) {
 	var answer struct {
 		EventID string `json:"event_id"`
@@ -121,8 +122,8 @@ func (e *EventSubscriptions) Test(ctx context.Context, id string) (eventID strin
 	return answer.EventID, err
 }
 
-// Rotate makes a new secret, shown here and never again. Events are signed with both until previousEndsAt. A third ends the first at
-// once, so it is not repeated after a lost answer.
+// Rotate makes a new secret, returned only here. Events are signed with both secrets until previousEndsAt. A further
+// rotation ends the oldest secret at once, so the call is not repeated after a lost answer.
 func (e *EventSubscriptions) Rotate(ctx context.Context, id string) (secret, previousEndsAt string, err error) {
 	var answer struct {
 		Secret         string `json:"secret"`
@@ -132,17 +133,17 @@ func (e *EventSubscriptions) Rotate(ctx context.Context, id string) (secret, pre
 	return answer.Secret, answer.PreviousEndsAt, err
 }
 
-// Disable: nothing more is sent; events wait for 30 days.
+// Disable stops sending; the service keeps events for 30 days.
 func (e *EventSubscriptions) Disable(ctx context.Context, id string) (is Subscription, err error) {
 	return is, e.do(ctx, id, call{path: "disable"}, &is)
 }
 
-// Enable goes on where it was disabled.
+// Enable resumes at the event where the subscription was disabled.
 func (e *EventSubscriptions) Enable(ctx context.Context, id string) (is Subscription, err error) {
 	return is, e.do(ctx, id, call{path: "enable"}, &is)
 }
 
-// Delete deletes it with its deliveries and secrets, for good.
+// Delete deletes the subscription with its deliveries and secrets, for good.
 func (e *EventSubscriptions) Delete(ctx context.Context, id string) error {
 	var answer struct{ Deleted bool }
 	err := e.do(ctx, id, call{path: "delete"}, &answer)
@@ -152,18 +153,18 @@ func (e *EventSubscriptions) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// ReplaySince sends again, in order and with the same ids, what was told from a time (RFC 3339) on; 30 days back at most.
+// ReplaySince sends the events since a time (RFC 3339) again, in order and with the same ids; at most 30 days back.
 func (e *EventSubscriptions) ReplaySince(ctx context.Context, id, since string) (is Subscription, err error) {
 	return is, e.do(ctx, id, call{path: "replay", body: map[string]any{"since": since}}, &is)
 }
 
-// ReplayFrom does so from an event on, itself included.
+// ReplayFrom does the same from an event on, which is included.
 func (e *EventSubscriptions) ReplayFrom(ctx context.Context, id, eventID string) (is Subscription, err error) {
 	return is, e.do(ctx, id, call{path: "replay", body: map[string]any{"event_id": eventID}}, &is)
 }
 
-// Deliveries returns a page of at most limit (200 at most), the newest first, and the cursor of the next page, "" on the last. The
-// cursor of the first page is "".
+// Deliveries returns a page of at most limit (at most 200) deliveries, newest first, and the cursor of the next page,
+// "" on the last one. The cursor of the first page is "".
 func (e *EventSubscriptions) Deliveries(ctx context.Context, id string, limit int, cursor string) (page []Delivery, next string, err error) {
 	if !subscriptionIDForm.MatchString(id) {
 		return nil, "", errNoSubscription

@@ -8,7 +8,7 @@ import (
 	"svckit"
 )
 
-// A bundle is a Receipt with everything that it takes. The service's DID document is pinned.
+// A bundle is a Receipt with everything needed to verify it. The service's DID document is pinned.
 func ExampleVerifyBundle() {
 	document, _ := os.ReadFile("../../examples/bundle/did.json")
 	bundle, _ := os.ReadFile("../../examples/bundle/bundle.json")

@@ -19,8 +19,8 @@ var (
 
 const octet = `(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])`
 
-// NormalizeHTU returns the normal form in which URLs are compared (protocol §4), query and fragment removed; false for what is
-// no acceptable absolute http or https URL.
+// NormalizeHTU returns the normal form in which URLs are compared (protocol §4), without query and fragment; false if
+// the text is not an acceptable absolute http or https URL.
 func NormalizeHTU(url string) (string, bool) {
 	if len(url) > htuMaxChars || !plainURL.MatchString(url) {
 		return "", false
@@ -71,7 +71,7 @@ func normalizeHost(text string) (string, bool) {
 	return host, regName.MatchString(host)
 }
 
-// normalizeEscapes upper-cases escapes and decodes those of unreserved characters.
+// normalizeEscapes writes escapes in upper case and decodes those of unreserved characters.
 func normalizeEscapes(text string, isHost bool) string {
 	return escapeForm.ReplaceAllStringFunc(text, func(escape string) string {
 		value, _ := strconv.ParseUint(escape[1:], 16, 8)
@@ -86,7 +86,7 @@ func normalizeEscapes(text string, isHost bool) string {
 	})
 }
 
-// removeDotSegments is RFC 3986 §5.2.4. Empty segments are segments.
+// removeDotSegments is RFC 3986 §5.2.4. Empty segments count as segments.
 func removeDotSegments(path string) string {
 	segments := strings.Split(path, "/")[1:]
 	if path == "" {

@@ -23,7 +23,7 @@ var (
 	segmentForm      = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 )
 
-// IsJTI says whether a text may be the nonce of a Proof: 22 to 64 base64url characters.
+// IsJTI says whether a text can be the nonce of a Proof: 22 to 64 base64url characters.
 func IsJTI(text string) bool { return jtiForm.MatchString(text) }
 
 // is says whether a JSON value is a string of a form.
@@ -32,7 +32,8 @@ func is(form *regexp.Regexp, value any) bool {
 	return ok && form.MatchString(text)
 }
 
-// isCount says whether a JSON value is an integer from 0 to 2^53-1: int64 as ParseJSON reads it, or int as it is written in Go.
+// isCount says whether a JSON value is an integer from 0 to 2^53-1: int64 as ParseJSON returns it, or int as Go code
+// writes it.
 func isCount(value any) bool {
 	if small, isInt := value.(int); isInt {
 		value = int64(small)
@@ -41,7 +42,8 @@ func isCount(value any) bool {
 	return ok && count >= 0 && count <= maxInteger
 }
 
-// isDidWeb: did:web:<host>[%3A<port>][:<segment>…], narrowed so that it cannot name another host or path than it shows.
+// isDidWeb accepts did:web:<host>[%3A<port>][:<segment>…], restricted so that it cannot name another host or path than
+// it shows.
 func isDidWeb(value any) bool {
 	text, ok := value.(string)
 	if !ok || len(text) > 512 || !strings.HasPrefix(text, "did:web:") {
@@ -73,21 +75,22 @@ func isDidWeb(value any) bool {
 
 var timeForm = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z$`)
 
-// parseTime returns the milliseconds since the epoch of an RFC 3339 time in UTC with up to 9 decimals, of which three count.
+// parseTime returns the milliseconds since the epoch of an RFC 3339 time in UTC with up to 9 decimals, of which three
+// are used.
 func parseTime(value any) (int64, bool) {
 	text, ok := value.(string)
 	if !ok || !timeForm.MatchString(text) {
 		return 0, false
 	}
 	parsed, err := time.Parse(time.RFC3339Nano, text)
-	// The way back shows what was rolled over.
+	// Formatting the parsed time detects a date that rolled over, such as 30 February.
 	if err != nil || parsed.UTC().Format("2006-01-02T15:04:05") != text[:19] {
 		return 0, false
 	}
 	return parsed.Unix()*1000 + int64(parsed.Nanosecond()/1_000_000), true
 }
 
-// parseTimeOfLength is the same for one form alone: 20 characters are whole seconds, 24 are milliseconds.
+// parseTimeOfLength is the same for one form only: 20 characters are whole seconds, 24 are milliseconds.
 func parseTimeOfLength(length int, value any) (int64, bool) {
 	if text, ok := value.(string); !ok || len(text) != length {
 		return 0, false
@@ -103,7 +106,7 @@ func isDay(value any) bool {
 	return ok && isSeconds(text+"T00:00:00Z")
 }
 
-// dayOf returns the UTC day of a Receipt id; "" if it is none, or beyond the year 9999.
+// dayOf returns the UTC day of a Receipt id; "" if it is not one, or its year is beyond 9999.
 func dayOf(receiptID string) string {
 	if !receiptIDForm.MatchString(receiptID) {
 		return ""

@@ -12,8 +12,8 @@ import (
 )
 
 // Canonicalize writes the RFC 8785 form of plain JSON: nil, bool, int, int64, float64, string, []any, []string and
-// map[string]any. It fails for what has none: NaN, an infinity, an integer beyond 2^53-1, text that is not UTF-8, nesting
-// deeper than 64, another type.
+// map[string]any. It fails for values without such a form: NaN, an infinity, an integer beyond 2^53-1, text that is not
+// UTF-8, nesting deeper than 64, another type.
 func Canonicalize(value any) (string, error) {
 	var text strings.Builder
 	if err := write(&text, value, 0); err != nil {
@@ -98,7 +98,7 @@ func writeObject(text *strings.Builder, members map[string]any, depth int) error
 	return nil
 }
 
-// isBeforeInUTF16 compares code units, as ECMAScript does; bytes of UTF-8 put U+FFFF before a pair of surrogates.
+// isBeforeInUTF16 compares code units, as ECMAScript does; UTF-8 bytes would sort U+FFFF before a surrogate pair.
 func isBeforeInUTF16(a, b string) bool {
 	x, y := utf16.Encode([]rune(a)), utf16.Encode([]rune(b))
 	for i := 0; i < len(x) && i < len(y); i++ {
@@ -129,7 +129,7 @@ func writeString(text *strings.Builder, value string) error {
 	return nil
 }
 
-// writeNumber is ECMAScript's Number::toString: Go finds the same shortest digits, and only writes them otherwise.
+// writeNumber is ECMAScript's Number::toString. Go finds the same shortest digits and only formats them differently.
 func writeNumber(text *strings.Builder, value float64) error {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return errors.New("number not finite")

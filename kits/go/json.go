@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxInteger is 2^53-1: beyond it another reader would round.
+// maxInteger is 2^53-1; other readers round larger integers.
 const maxInteger = 1<<53 - 1
 
-// ParseJSON reads strict JSON (protocol §1): nil, bool, int64, string, []any and map[string]any. Refused are a byte order
-// mark, text that is not UTF-8, a second member of one name, nesting deeper than 32, lone surrogates, U+0000, and every
-// number but integers within ±(2^53-1) written without fraction and exponent. -0 is 0.
+// ParseJSON reads strict JSON (protocol §1): nil, bool, int64, string, []any and map[string]any. It refuses a byte
+// order mark, text that is not UTF-8, a duplicate member, nesting deeper than 32, lone surrogates and U+0000. Numbers
+// must be integers within ±(2^53-1), written without fraction and exponent. -0 is 0.
 func ParseJSON(text string) (any, error) {
 	return parse(text, reader{maxDepth: 32})
 }
 
-// ParseJSONOfAnyNumbers is the same with every number of RFC 8259 as float64, U+0000, and nesting up to 64: what
-// Canonicalize can write.
+// ParseJSONOfAnyNumbers is the same, but also accepts every number of RFC 8259, as float64, U+0000, and nesting up to
+// 64: everything that Canonicalize can write.
 func ParseJSONOfAnyNumbers(text string) (any, error) {
 	return parse(text, reader{maxDepth: 64, isLoose: true})
 }
@@ -40,7 +40,8 @@ func parse(text string, r reader) (any, error) {
 	return value, nil
 }
 
-// reader leaves `at` behind what it has read. A byte order mark is no JSON token, so it is refused as any other character.
+// reader sets `at` to the position after what it has read. A byte order mark is not a JSON token, so it is refused like
+// any other character.
 type reader struct {
 	text     string
 	at       int
@@ -52,7 +53,7 @@ func (r *reader) fail(problem string) error {
 	return refuse("malformed-json", "%s at byte %d", problem, r.at)
 }
 
-// peek returns 0 at the end; a NUL in the text is no token, so the two are never mixed up.
+// peek returns 0 at the end. A NUL in the text is not a token, so the two need not be distinguished.
 func (r *reader) peek() byte {
 	if r.at < len(r.text) {
 		return r.text[r.at]
@@ -128,7 +129,7 @@ func (r *reader) object(depth int) (any, error) {
 	return members, err
 }
 
-// list reads what stands between brackets, item by item.
+// list reads what is between brackets, item by item.
 func (r *reader) list(depth int, end byte, item func() error) error {
 	if depth >= r.maxDepth {
 		return r.fail("nested too deep")
@@ -235,7 +236,7 @@ func (r *reader) string() (string, error) {
 	}
 }
 
-// unicodeEscape reads what follows the backslash: one code unit, or the two of a pair, both of them escaped.
+// unicodeEscape reads what follows the backslash: one code unit, or the two of a surrogate pair, both escaped.
 func (r *reader) unicodeEscape() (rune, error) {
 	unit, ok := r.codeUnit()
 	switch {

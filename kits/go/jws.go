@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Signer signs under a kid. A key management service can stand behind Sign.
+// Signer signs under a kid. Sign may call a key management service.
 type Signer struct {
 	KID  string
 	Sign func(message []byte) ([]byte, error)
 }
 
-// NewSigner takes the 32-byte seed of an Ed25519 key (RFC 8032 §5.1.5). kid: did:web:…#key-1 for a Principal.
+// NewSigner takes the 32-byte seed of an Ed25519 key (RFC 8032 §5.1.5). For a Principal, kid is did:web:…#key-1.
 func NewSigner(seed []byte, kid string) (Signer, error) {
 	if len(seed) != ed25519.SeedSize {
 		return Signer{}, misused("the seed of an Ed25519 key has %d bytes, not %d", ed25519.SeedSize, len(seed))
@@ -26,7 +26,7 @@ type Agent struct {
 	DID string
 }
 
-// NewAgent takes the 32-byte seed of an Ed25519 key; did and kid follow from it.
+// NewAgent takes the 32-byte seed of an Ed25519 key, and derives did and kid from it.
 func NewAgent(seed []byte) (Agent, error) {
 	signer, err := NewSigner(seed, "")
 	if err != nil {
@@ -38,7 +38,7 @@ func NewAgent(seed []byte) (Agent, error) {
 	return Agent{signer, "did:key:" + multikey}, nil
 }
 
-// signJWS signs the RFC 8785 form under {alg, kid, typ}: one input and key give one text.
+// signJWS signs the RFC 8785 form under {alg, kid, typ}: the same input and key always give the same text.
 func signJWS(signer Signer, typ string, payload map[string]any) (string, error) {
 	if signer.Sign == nil {
 		return "", misused("the signer has no Sign: NewSigner and NewAgent make one of a seed")
@@ -62,14 +62,14 @@ func signJWS(signer Signer, typ string, payload map[string]any) (string, error) 
 	return signingInput + "." + encodeBase64url(signature), nil
 }
 
-// jwsParts is a JWS taken apart (RFC 7515 §7.1; protocol §1). Nothing of it has been verified.
+// jwsParts holds the parts of a JWS (RFC 7515 §7.1; protocol §1). Nothing in them has been verified.
 type jwsParts struct {
 	headerText, payloadText, signingInput string
 	signature                             []byte
 	header, payload                       map[string]any
 }
 
-// splitJWS decodes three parts of canonical base64url, the first two UTF-8.
+// splitJWS decodes three parts of canonical base64url; the first two must be UTF-8.
 func splitJWS(text string, maxChars int) (jwsParts, error) {
 	parts := strings.Split(text, ".")
 	if len(text) > maxChars || len(parts) != 3 {
@@ -99,7 +99,7 @@ func parseJWS(text string, maxChars int) (jwsParts, error) {
 	return parts, nil
 }
 
-// objectOf returns the object in strict JSON; nil if there is none.
+// objectOf returns the object in strict JSON, or nil.
 func objectOf(text string) map[string]any {
 	value, err := ParseJSON(text)
 	if err != nil {
@@ -109,7 +109,8 @@ func objectOf(text string) map[string]any {
 	return object
 }
 
-// exactKID returns the kid of a header that is exactly alg EdDSA, kid and typ in canonical form, as the service signs it.
+// exactKID returns the kid of a header that has exactly alg EdDSA, kid and typ in canonical form, as the service signs
+// it.
 func exactKID(headerText, typ string) (string, error) {
 	kid, ok := objectOf(headerText)["kid"].(string)
 	right, err := Canonicalize(map[string]any{"alg": "EdDSA", "kid": kid, "typ": typ})

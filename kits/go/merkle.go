@@ -16,11 +16,11 @@ func hashNode(left, right []byte) []byte {
 	return sum[:]
 }
 
-// rootOf is the root over hashes of leaves: the roots of complete subtrees, joined from the smallest.
+// rootOf returns the root over hashes of leaves: the roots of complete subtrees, joined from the smallest.
 func rootOf(leaves [][]byte) []byte {
 	var subtrees [][]byte
 	for i, leaf := range leaves {
-		// As many complete subtrees end here as i has ones at its end.
+		// The number of complete subtrees that end at i is the number of trailing ones in i.
 		for n := i; n&1 == 1; n >>= 1 {
 			leaf, subtrees = hashNode(subtrees[len(subtrees)-1], leaf), subtrees[:len(subtrees)-1]
 		}
@@ -37,7 +37,7 @@ func rootOf(leaves [][]byte) []byte {
 	return root
 }
 
-// verifyInclusion (RFC 9162 §2.1.3.2). Root and size must come from where they are trusted, as a signed checkpoint.
+// verifyInclusion is RFC 9162 §2.1.3.2. Root and size must come from a trusted source, such as a signed checkpoint.
 func verifyInclusion(leaf []byte, index, size int64, path [][]byte, root []byte) bool {
 	if index < 0 || index >= size || size > maxInteger || len(leaf) != sha256.Size {
 		return false

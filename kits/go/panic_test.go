@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// No exported function or method panics, whatever it is called with.
+// No exported function or method panics, whatever its arguments.
 
-// exported has every one of them by name.
+// exported contains all of them by name.
 var exported = map[string]any{
 	"APICall": APICall, "Canonicalize": Canonicalize, "CheckAction": CheckAction, "CodeOf": CodeOf, "IsJTI": IsJTI,
 	"NewAgent": NewAgent, "NewEventSubscriptions": NewEventSubscriptions, "NewPrincipal": NewPrincipal, "NewRelyingParty": NewRelyingParty,
@@ -77,7 +77,7 @@ func TestEveryExportedFunctionIsAmongThem(t *testing.T) {
 	}
 }
 
-// inputs makes arguments of any type: nil, empty, too long, malformed, and right.
+// inputs makes arguments of any type: nil, empty, too long, malformed, and valid.
 type inputs struct {
 	*rand.Rand
 	texts   []string
@@ -121,7 +121,7 @@ func (in *inputs) valueOf(wanted reflect.Type) reflect.Value {
 		return reflect.ValueOf(made[in.Intn(len(made))])
 	}
 	value := reflect.New(wanted).Elem()
-	// The zero value, nil for many.
+	// The zero value, which is nil for many types.
 	if in.Intn(4) == 0 {
 		return value
 	}
@@ -216,7 +216,7 @@ func newInputs(t *testing.T) *inputs {
 	}
 	bundle := readFile(t, "../../examples/bundle/bundle.json")
 	in.texts = append(in.texts, bundle, readFile(t, "../../examples/bundle/did.json"))
-	// What is right in form gets further than what is not.
+	// Well-formed values reach more of the code than malformed ones.
 	parts := objectOf(bundle)
 	for _, part := range []any{parts["receipt"], parts["inclusion"], parts["checkpoint"]} {
 		record := part.(map[string]any)
@@ -250,7 +250,7 @@ func TestNoExportedFunctionPanics(t *testing.T) {
 			arguments := make([]reflect.Value, function.Type().NumIn())
 			for at := range arguments {
 				arguments[at] = in.valueOf(function.Type().In(at))
-				// The interface's nil, where all are nil once.
+				// In the round in which all arguments are nil, this is the nil of the interface.
 				if i == 0 {
 					arguments[at] = reflect.Zero(function.Type().In(at))
 				}
@@ -267,7 +267,7 @@ func TestNoExportedFunctionPanics(t *testing.T) {
 	}
 }
 
-// FuzzTexts: go test -fuzz FuzzTexts makes more than these seeds.
+// FuzzTexts begins with these seeds; go test -fuzz FuzzTexts makes more inputs.
 func FuzzTexts(f *testing.F) {
 	for _, text := range wrongTexts {
 		f.Add(text)

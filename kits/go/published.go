@@ -6,18 +6,18 @@ import "strings"
 type publishedCheck struct {
 	id                string
 	requires, reasons []string
-	// looksUp: it depends on a look-up, and can be unavailable.
+	// looksUp means that the check depends on a look-up, which can be unavailable.
 	looksUp bool
 }
 
-// publishedProfile is kept for every hash that it was ever published under; all have the same table.
+// publishedProfile has every hash under which the profile was ever published; all have the same table.
 type publishedProfile struct {
 	hashes     map[any]bool
 	checks     []publishedCheck
 	hasBudgets bool
 }
 
-// table: `id: requirements: reasons`; `+` marks a look-up, `*` requires every check above.
+// The format of table is `id: requirements: reasons`; `+` marks a look-up, `*` requires every check above.
 const table = `
 P1::GRANT_MALFORMED UNSUPPORTED_FEATURE
 T1+:P1:ISSUER_UNKNOWN
@@ -62,7 +62,7 @@ func readTable(text string) []publishedCheck {
 	return checks
 }
 
-// Entries are added and never changed: a Receipt is verified by the table that it was decided under.
+// Entries are added and never changed, because a Receipt is verified by the table under which it was decided.
 var profiles = map[string]publishedProfile{
 	"svc-base-v1": {
 		hashes: map[any]bool{

@@ -13,13 +13,14 @@ type VerifiedReceipt struct {
 	// Decision is ALLOW or DENY.
 	Decision string
 	KID      string
-	// untimely says why the date does not count by its key's time.
+	// untimely says why the date of the Receipt is outside its key's time; "" if it is not.
 	untimely string
 }
 
-// VerifyReceipt verifies the text of a Receipt (protocol §7, §8): form, signature, and that all members agree with each other.
-// Success means that the service signed exactly this and that it is consistent; not that it is about your request (compare
-// request_hash), nor that it is an ALLOW. key-not-in-force says that it takes VerifyIncludedReceipt.
+// VerifyReceipt verifies the text of a Receipt (protocol §7, §8): its form, its signature, and that all members agree.
+// Success means that the service signed exactly this and that it is consistent. It does not mean that the Receipt is
+// about your request (compare request_hash), nor that it is an ALLOW. For a Receipt with the code key-not-in-force, use
+// VerifyIncludedReceipt.
 func VerifyReceipt(receipt string, keys *ServiceKeys) (*VerifiedReceipt, error) {
 	verified, err := verifySigned(receipt, keys)
 	if err == nil && verified.untimely != "" {
@@ -89,7 +90,7 @@ func without(object map[string]any, left string) map[string]any {
 	return rest
 }
 
-// A shape checks a value of a form; path is its JSON pointer.
+// A shape checks the form of a value; path is its JSON pointer.
 type shape func(value any, path string) error
 
 func scalar(right string, isRight func(any) bool) shape {
@@ -195,7 +196,7 @@ func isReason(value any) bool {
 	return ok && reasonCodes[text]
 }
 
-// outcomesOf: P1 to P20, or T1 to T5 without T4, which does not exist.
+// outcomesOf covers P1 to P20, or T1 to T5 without T4, which does not exist.
 func outcomesOf(group string, last int) shape {
 	outcomes := members{}
 	for i := 1; i <= last; i++ {
@@ -244,7 +245,7 @@ func anAuthority(value any, path string) error {
 	return refuse("malformed-member", "%s must be a Capability of a known action", path)
 }
 
-// body is the body of a Receipt that has its form, with what several rules use.
+// body is a well-formed body of a Receipt, with values that several rules use.
 type body struct {
 	all, evidence map[string]any
 	outcomes      map[string]any
@@ -261,7 +262,7 @@ func (b *body) passed(ids ...string) bool {
 	return true
 }
 
-// checkBody refuses a body with its first fault: of form, or of consistency.
+// checkBody returns the first fault of a body, in form or in consistency.
 func checkBody(all map[string]any) error {
 	if err := bodyShape(all, ""); err != nil {
 		return err
@@ -420,5 +421,5 @@ func (b *body) checkTimes() error {
 	return nil
 }
 
-// floorSeconds of an instant in the time of a ULID, which is never before the epoch.
+// floorSeconds rounds the time of a ULID down to whole seconds; it is never before the epoch.
 func floorSeconds(ms int64) int64 { return ms / 1000 * 1000 }

@@ -7,16 +7,16 @@ import (
 
 var keyNumber = regexp.MustCompile(`^[1-9][0-9]*$`)
 
-// ServiceKeys are the keys of one service, out of its pinned DID document: the root of trust.
+// ServiceKeys are the keys of one service, from its pinned DID document. They are the root of trust.
 type ServiceKeys struct {
-	// DID is the service's.
+	// DID is that of the service.
 	DID      string
 	methods  map[string][]map[string]any
 	asserted map[string]bool
 }
 
-// ReadServiceKeys reads the DID document that the service serves at /.well-known/did.json. Obtain it once, over a channel that
-// you trust, and hold its DID against what the operator says.
+// ReadServiceKeys reads the DID document that the service serves at /.well-known/did.json. Obtain it once, over a
+// channel that you trust, and compare its DID with the one that the operator names.
 func ReadServiceKeys(document string) (*ServiceKeys, error) {
 	object := objectOf(document)
 	if len(document) > 1_048_576 || object == nil {
@@ -59,7 +59,7 @@ func (k *ServiceKeys) absolute(id string) string {
 	return id
 }
 
-// serviceKey is in force from fromMs on, until before untilMs.
+// serviceKey is in force from fromMs until before untilMs.
 type serviceKey struct {
 	key               []byte
 	fromMs, untilMs   int64
@@ -67,8 +67,8 @@ type serviceKey struct {
 	isCompromised     bool
 }
 
-// check verifies a signature. untimely says why its date does not count, "" where it does. signedAtMs is nil where something
-// else vouches for the date.
+// check verifies a signature. untimely says why its date is outside the key's time, "" if it is not. signedAtMs is nil
+// if something else vouches for the date.
 func (k *ServiceKeys) check(purpose, kid string, jws jwsParts, signedAtMs *int64) (untimely string, err error) {
 	key, err := k.find(kid, purpose)
 	if err != nil {

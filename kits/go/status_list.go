@@ -20,7 +20,7 @@ func decodeBitstring(text string) ([]byte, bool) {
 		return nil, false
 	}
 	member, ok := decodeBase64url(text[1:])
-	// Bare of optional header fields, so that nothing is read that has no meaning here.
+	// The header must have no optional fields, so that everything that is read has a meaning here.
 	if !ok || len(member) < 18 || member[3] != 0 {
 		return nil, false
 	}
@@ -40,7 +40,7 @@ type StatusList struct {
 	bits           []byte
 }
 
-// Entries says how many there are.
+// Entries returns the number of entries.
 func (s *StatusList) Entries() int {
 	if s == nil {
 		return 0
@@ -48,8 +48,8 @@ func (s *StatusList) Entries() int {
 	return len(s.bits) * 8
 }
 
-// IsRevoked says whether the entry is set, the left-most bit being 0. An entry that is not there must never read as valid: it is
-// an error.
+// IsRevoked says whether the entry is set; the left-most bit is entry 0. A missing entry must never read as valid, so
+// it is an error.
 func (s *StatusList) IsRevoked(index int) (bool, error) {
 	if index < 0 || index >= s.Entries() {
 		return true, fmt.Errorf("the status list has no entry %d", index)
@@ -57,8 +57,8 @@ func (s *StatusList) IsRevoked(index int) (bool, error) {
 	return s.bits[index>>3]&(0x80>>(index&7)) != 0, nil
 }
 
-// VerifyStatusList verifies a list as GET /status-lists/… serves it (protocol §9). Whether it is recent enough, the caller says
-// by ValidFrom.
+// VerifyStatusList verifies a list as GET /status-lists/… serves it (protocol §9). The caller must check ValidFrom to
+// decide whether it is recent enough.
 func VerifyStatusList(credential string, keys *ServiceKeys) (*StatusList, error) {
 	if keys == nil {
 		return nil, errNoKeys

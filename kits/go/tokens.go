@@ -30,17 +30,17 @@ var (
 // Action is an Action as JSON (protocol §5): type, resource, and amount and currency, or method.
 type Action = map[string]any
 
-// Purchase is a commerce:purchase; amount is in minor units.
+// Purchase returns a commerce:purchase; amount is in minor units.
 func Purchase(resource string, amount int64, currency string) Action {
 	return Action{"type": "commerce:purchase", "resource": resource, "amount": amount, "currency": currency}
 }
 
-// APICall is an api:call.
+// APICall returns an api:call.
 func APICall(method, url string) Action {
 	return Action{"type": "api:call", "method": method, "resource": url}
 }
 
-// CheckAction refuses with ACTION_MALFORMED what is no well-formed Action.
+// CheckAction returns a *Refused with ACTION_MALFORMED for a value that is not a well-formed Action.
 func CheckAction(value any) error {
 	wrong := func(problem string) error { return refuse("ACTION_MALFORMED", "action%s", problem) }
 	action, ok := value.(map[string]any)
@@ -81,7 +81,7 @@ func hasExactly(object map[string]any, names []string) bool {
 	return len(object) == len(names)
 }
 
-// RequestHash is the request_hash of a Receipt about this Action and HTTP request.
+// RequestHash returns the request_hash of a Receipt about this Action and HTTP request.
 func RequestHash(action Action, method, url string) (string, error) {
 	htu, ok := NormalizeHTU(url)
 	if !ok {
@@ -91,7 +91,7 @@ func RequestHash(action Action, method, url string) (string, error) {
 	return SHA256(text), err
 }
 
-// Proof is a Proof that has its form. IsSigned says whether the Agent signed it.
+// Proof is a well-formed Proof. IsSigned says whether the Agent signed it.
 type Proof struct {
 	Agent, Audience, GrantID, Method string
 	// URL is in normal form.
@@ -103,12 +103,12 @@ type Proof struct {
 	jws jwsParts
 }
 
-// IsSigned says whether the signature is by the Agent that the Proof names, and strict.
+// IsSigned says whether the signature is strict and by the Agent that the Proof names.
 func (p *Proof) IsSigned() bool {
 	return p != nil && verifyStrict(decodeDidKey(p.Agent), []byte(p.jws.signingInput), p.jws.signature)
 }
 
-// ParseProof reads a Proof (protocol §3); PROOF_MALFORMED for whatever is wrong with its form.
+// ParseProof reads a Proof (protocol §3); its code for every fault of form is PROOF_MALFORMED.
 func ParseProof(text string) (*Proof, error) {
 	wrong := func(problem string) error { return refuse("PROOF_MALFORMED", "%s", problem) }
 	jws, err := parseJWS(text, 8192)
@@ -147,14 +147,14 @@ func ParseProof(text string) (*Proof, error) {
 	}, nil
 }
 
-// ProofRequest is what a Proof is signed for: one HTTP request, under one Grant, to one relying party.
+// ProofRequest is what a Proof covers: one HTTP request, under one Grant, to one relying party.
 type ProofRequest struct {
 	GrantID string
 	// Audience is the did:web DID of the relying party.
 	Audience string
 	// Method and URL are those of the HTTP request that will carry the Proof; the URL is absolute.
 	Method, URL string
-	// Action is what the request does, in the relying party's words.
+	// Action is what the request does, in the relying party's terms.
 	Action Action
 	// Now is the present time unless given.
 	Now time.Time
@@ -162,8 +162,8 @@ type ProofRequest struct {
 	JTI string
 }
 
-// SignProof signs a Proof for the header Svc-Proof of one request, good once. What the service would refuse for its form, or for
-// not matching its own request, is refused here.
+// SignProof signs a Proof for the header Svc-Proof of one request; it is valid for one use. A Proof with a wrong form,
+// or one that does not match its own request, is refused here as the service would refuse it.
 func SignProof(agent Agent, request ProofRequest) (string, error) {
 	if err := CheckAction(request.Action); err != nil {
 		return "", err
@@ -199,24 +199,24 @@ func SignProof(agent Agent, request ProofRequest) (string, error) {
 	return proof, err
 }
 
-// Grant is a Grant that has its form; whether its signature counts, only the issuer's DID document tells.
+// Grant is a well-formed Grant. Only the issuer's DID document tells whether its signature is valid.
 type Grant struct {
 	KID, ID, Issuer, Agent, ValidFrom, ValidUntil string
 	// Audience is nil for any registered relying party.
 	Audience     []string
 	Capabilities []any
-	// BudgetProblem is what is wrong with the form of budgets: malformed for a profile that knows them, unknown constraints
-	// for another.
+	// BudgetProblem is the fault in the form of the budgets. A profile that supports budgets denies the Grant as
+	// malformed; another profile denies it for unknown constraints.
 	BudgetProblem string
 	jws           jwsParts
 }
 
-// IsSignedBy says whether the signature is by this raw Ed25519 key, and strict.
+// IsSignedBy says whether the signature is strict and by this raw Ed25519 key.
 func (g *Grant) IsSignedBy(key []byte) bool {
 	return g != nil && verifyStrict(key, []byte(g.jws.signingInput), g.jws.signature)
 }
 
-// findings: what is wrong in form wins over what is only unknown (protocol §2).
+// Of the findings, a malformed form takes precedence over unknown features (protocol §2).
 type findings struct{ isMalformed, isUnsupported, budget string }
 
 func (f *findings) malformed(format string, arguments ...any) {
@@ -253,7 +253,8 @@ func (f *findings) worst() error {
 	return nil
 }
 
-// headerKID: exactly alg, typ and kid, in a Grant also cty. Anything more would change what a signature means.
+// headerKID demands exactly alg, typ and kid, and for a Grant also cty. Any other member would change what a signature
+// means.
 func headerKID(header map[string]any, typ, cty string, found *findings) string {
 	known := []string{"alg", "typ", "kid"}
 	if cty != "" && header["cty"] == cty {
@@ -275,7 +276,8 @@ func headerKID(header map[string]any, typ, cty string, found *findings) string {
 	return kid
 }
 
-// ParseGrant reads a Grant (protocol §2); GRANT_MALFORMED, or UNSUPPORTED_FEATURE if only features are unknown.
+// ParseGrant reads a Grant (protocol §2); its code is GRANT_MALFORMED, or UNSUPPORTED_FEATURE if only features are
+// unknown.
 func ParseGrant(text string) (*Grant, error) {
 	jws, err := parseJWS(text, 16_384)
 	if err != nil {
@@ -379,7 +381,7 @@ func checkSubject(value any, grant *Grant, found *findings) {
 	}
 }
 
-// distinct returns 1 to most different strings that are all right.
+// distinct returns 1 to most different strings that all pass isRight.
 func distinct(value any, most int, isRight func(any) bool) ([]string, bool) {
 	items, _ := value.([]any)
 	seen, texts := map[string]bool{}, []string{}
@@ -401,7 +403,7 @@ func isResourcePattern(value any) bool {
 	return length >= 1 && length <= 512 && len(asterisks.FindAllString(text, -1)) <= 8
 }
 
-// arePatterns: 1 to 64 of them.
+// arePatterns: 1 to 64 resource patterns.
 func arePatterns(value any) bool {
 	items, _ := value.([]any)
 	for _, item := range items {
@@ -442,7 +444,7 @@ func checkCapability(value any, at string, found *findings) {
 	}
 }
 
-// areConstraints: the required ones are there and well formed.
+// areConstraints says whether the required constraints are present and well-formed.
 func areConstraints(action string, constraints map[string]any) bool {
 	if action == "commerce:purchase" {
 		return isCount(constraints["maxAmount"]) && is(currencyForm, constraints["currency"])
@@ -451,7 +453,7 @@ func areConstraints(action string, constraints map[string]any) bool {
 	return ok
 }
 
-// findBudgetProblem returns what is wrong in form with the budgets in these constraints (protocol §11), or "".
+// findBudgetProblem returns the fault in the form of the budgets in these constraints (protocol §11), or "".
 func findBudgetProblem(action string, constraints map[string]any) string {
 	for _, name := range budgetKeys[action] {
 		value, isGiven := constraints[name]
@@ -470,7 +472,7 @@ func findBudgetProblem(action string, constraints map[string]any) string {
 	return ""
 }
 
-// checkJWTClaims: iss, sub and jti repeat what the credential says; iat is an integer, and not used.
+// checkJWTClaims demands that iss, sub and jti repeat what the credential says. iat must be an integer and is not used.
 func checkJWTClaims(claims map[string]any, grant *Grant, found *findings) {
 	for name, right := range map[string]string{"iss": grant.Issuer, "sub": grant.Agent, "jti": grant.ID} {
 		value, isGiven := claims[name]
@@ -500,27 +502,28 @@ type Allocation struct {
 	} `json:"credentialStatus"`
 }
 
-// GrantRequest is what a Grant says beside what the service allocated.
+// GrantRequest is the content of a Grant, besides what the service allocates.
 type GrantRequest struct {
-	// Capabilities has 1 to 16 of them, as JSON.
+	// Capabilities has 1 to 16 Capabilities, as JSON.
 	Capabilities []any
-	// Audience has the did:web DIDs of 1 to 64 relying parties, for which alone the Grant is.
+	// Audience has the did:web DIDs of the 1 to 64 relying parties at which the Grant is valid.
 	Audience []string
-	// AnyAudience, in place of Audience, makes it one for any registered relying party. No list stands for that: one that is empty may have been
-	// filtered down to nothing.
+	// AnyAudience, in place of Audience, makes the Grant valid at any registered relying party. An empty Audience does not
+	// mean that, because it may be the result of a filter.
 	AnyAudience bool
-	// ValidFrom is in whole seconds. The default is one second before the service allocated the Grant, by its clock. Without ValidFrom, SignGrant
-	// fails more than five minutes after the allocation, and where the clock here differs from the service's by more than that.
+	// ValidFrom is in whole seconds. The default is one second before the service allocated the Grant, by its clock.
+	// Without ValidFrom, SignGrant fails more than five minutes after the allocation, and if the clock here differs from
+	// the service's by more than that.
 	ValidFrom time.Time
-	// Lifetime is DefaultLifetime or another one, in whole seconds, at most 90 days. It must be given: one that was computed as nothing would
-	// otherwise stand for the default.
+	// Lifetime is DefaultLifetime or another one, in whole seconds, at most 90 days. It must be given; otherwise a
+	// lifetime that was computed as zero would mean the default.
 	Lifetime time.Duration
 }
 
 // DefaultLifetime is that of the TypeScript and the Python libraries.
 const DefaultLifetime = 30 * 24 * time.Hour
 
-// check refuses what, left out by mistake, would allow more.
+// check refuses a request whose missing members would allow more.
 func (r GrantRequest) check() error {
 	switch {
 	case r.AnyAudience && len(r.Audience) > 0:
@@ -540,9 +543,10 @@ const (
 	nodesApart = time.Second
 )
 
-// presentOf returns a present that no node of the service takes for the future: nodes decide by their own clocks from when on a Grant is valid.
-// It comes from the Grant's id, which contains the time of the allocation by the clock of one node. It is an error where the clock here differs from
-// that by more than clocksApart: one of the clocks is wrong, or the allocation is old.
+// presentOf returns a present that no node of the service considers to be in the future. Each node decides by its own
+// clock when a Grant becomes valid. The present comes from the Grant's id, which contains the time of the allocation by
+// one node's clock. If the clock here differs from that by more than clocksApart, presentOf returns an error: one of
+// the clocks is wrong, or the allocation is old.
 func presentOf(grantID string) (time.Time, error) {
 	now := time.Now()
 	if !is(grantIDForm, grantID) {
@@ -557,8 +561,8 @@ func presentOf(grantID string) (time.Time, error) {
 	return allocated.Add(-nodesApart), nil
 }
 
-// SignGrant signs the Grant that was reserved by POST /grants, with the Principal's key. What the service would refuse for its
-// form is refused here.
+// SignGrant signs the Grant that was reserved by POST /grants, with the Principal's key. A Grant with a wrong form is
+// refused here as the service would refuse it.
 func SignGrant(signer Signer, allocation Allocation, request GrantRequest) (string, error) {
 	if err := request.check(); err != nil {
 		return "", err

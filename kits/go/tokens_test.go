@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What a Grant would allow more without is never left out by mistake.
+// Members whose absence would allow more cannot be left out by mistake.
 
 func grantRequest(change func(*GrantRequest)) GrantRequest {
 	request := GrantRequest{
@@ -33,7 +33,7 @@ func allocated() Allocation {
 	return allocation
 }
 
-// signedWith returns the audience of the Grant that was signed.
+// signedWith returns the audience of the signed Grant.
 func signedWith(t *testing.T, change func(*GrantRequest)) ([]string, error) {
 	t.Helper()
 	signer := mustSigner(make([]byte, 32), "did:web:acme.example#key-1")

@@ -10,7 +10,7 @@ import (
 
 var hexForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// The clocks that dated a checkpoint and its attestation differ by no more, in seconds.
+// The clocks that dated a checkpoint and its attestation differ by at most this, in seconds.
 const mostApartSeconds = 300
 
 // Checkpoint is what the service signed about a day (protocol §12).
@@ -24,7 +24,7 @@ type Checkpoint struct {
 	LastReceiptID  *string `json:"last_receipt_id"`
 	IAT            int64   `json:"iat"`
 	Tree           string  `json:"tree"`
-	// KID is that of the key that signed it.
+	// KID is that of the signing key.
 	KID string `json:"-"`
 }
 
@@ -122,7 +122,7 @@ func (c *Checkpoint) checkAgreement() error {
 	if first, last := c.FirstReceiptID, c.LastReceiptID; first != nil && (*first == *last) != (c.TreeSize == 1) || first != nil && *first > *last {
 		return wrong("/last_receipt_id must come after the first one")
 	}
-	// With two Receipts at most the checkpoint names every leaf.
+	// With at most two Receipts the checkpoint names every leaf.
 	if c.TreeSize <= 2 && c.Root != "sha256:"+hex.EncodeToString(rootOf(leaves)) {
 		return wrong("/root must be that of the ids")
 	}
@@ -133,16 +133,16 @@ func (c *Checkpoint) checkAgreement() error {
 type Inclusion struct {
 	// Proof is the answer of GET /decisions/{receipt_id}/inclusion.
 	Proof string
-	// Checkpoint is the day's checkpoint from elsewhere, record or JWS, or "": it must be the one in the proof. Without it a
-	// service that shows two readers different checkpoints is not noticed.
+	// Checkpoint is the day's checkpoint from another source, record or JWS, or "". It must be the one in the proof.
+	// Without it, a service that shows two readers different checkpoints is not detected.
 	Checkpoint string
-	// Attestation is the answer of GET /decisions/{receipt_id}/attestation or the JWS in it, or "": the word of a key in force
-	// for what was signed under one that is not any more.
+	// Attestation is the answer of GET /decisions/{receipt_id}/attestation or the JWS in it, or "". With it a key in force
+	// vouches for what a key signed that is no longer in force.
 	Attestation string
 }
 
-// VerifyInclusion verifies that the Receipt of this id, which is verified already, is in its day's checkpoint. Size and root come
-// from the signed checkpoint.
+// VerifyInclusion verifies that the Receipt with this id is in its day's checkpoint. The Receipt must have been
+// verified before. Size and root come from the signed checkpoint.
 func VerifyInclusion(receiptID string, inclusion Inclusion, keys *ServiceKeys) (*Checkpoint, error) {
 	if keys == nil {
 		return nil, errNoKeys
@@ -151,7 +151,7 @@ func VerifyInclusion(receiptID string, inclusion Inclusion, keys *ServiceKeys) (
 	return checkpoint, err
 }
 
-// verifyReceiptInclusion also returns the hash of the Receipt that the service attests to, "" without an attestation.
+// verifyReceiptInclusion also returns the hash of the attested Receipt, "" without an attestation.
 func verifyReceiptInclusion(receiptID string, given Inclusion, keys *ServiceKeys) (*Checkpoint, string, error) {
 	record, err := readInclusion(given.Proof)
 	if err != nil {
@@ -176,7 +176,7 @@ func verifyReceiptInclusion(receiptID string, given Inclusion, keys *ServiceKeys
 	if err != nil {
 		return nil, "", err
 	}
-	// A thief of a key that has ended dates an attestation before its end. Nobody can have stored a later checkpoint then.
+	// A thief of an ended key would date an attestation before the key's end. No later checkpoint can have existed then.
 	if attested != "" && attestedAt+mostApartSeconds < checkpoint.IAT {
 		return nil, "", refuse("wrong-attestation", "the attestation is dated before the checkpoint that it is of, %s", checkpoint.Day)
 	}
@@ -186,7 +186,7 @@ func verifyReceiptInclusion(receiptID string, given Inclusion, keys *ServiceKeys
 	return checkpoint, attested, checkpoint.checkProof(record, receiptID)
 }
 
-// checkShown: the members beside the JWS, as far as there are any, must be those that were signed.
+// checkShown demands that the members beside the JWS, if any, equal the signed ones.
 func (c *Checkpoint) checkShown(shown map[string]any, jws string) error {
 	parts, _ := parseJWS(jws, 4096)
 	parts.payload["kid"], parts.payload["checkpoint_hash"] = c.KID, SHA256(jws)
@@ -251,9 +251,9 @@ func readInclusion(text string) (map[string]any, error) {
 	return record, nil
 }
 
-// findJWS in an object's text, or the bare JWS; and the object.
+// findJWS returns the JWS in an object's text, or the bare JWS, and the object.
 func findJWS(text, name, code string) (string, map[string]any, error) {
-	// What TrimSpace takes differs between languages.
+	// Not TrimSpace, because languages differ in what they treat as white space.
 	text = strings.Trim(text, " \t\r\n")
 	if !strings.HasPrefix(text, "{") {
 		return text, nil, nil
@@ -266,7 +266,7 @@ func findJWS(text, name, code string) (string, map[string]any, error) {
 	return jws, record, nil
 }
 
-// verifyAttestation returns the hash of the Receipt that is attested to, and the second at which it is.
+// verifyAttestation returns the hash of the attested Receipt and the time of the attestation in seconds.
 func verifyAttestation(given, receiptID, checkpoint string, keys *ServiceKeys) (string, int64, error) {
 	wrong := func(problem string) error { return refuse("wrong-attestation", "the attestation: %s", problem) }
 	text, _, err := findJWS(given, "attestation", "wrong-attestation")
@@ -298,8 +298,8 @@ func verifyAttestation(given, receiptID, checkpoint string, keys *ServiceKeys) (
 	return jws.payload["receipt_hash"].(string), iat, nil
 }
 
-// VerifyIncludedReceipt verifies a Receipt and its inclusion. With an attestation it also verifies a Receipt whose key was
-// compromised or not in force.
+// VerifyIncludedReceipt verifies a Receipt and its inclusion. With an attestation it also verifies a Receipt whose key
+// was compromised or not in force.
 func VerifyIncludedReceipt(receipt string, inclusion Inclusion, keys *ServiceKeys) (*VerifiedReceipt, *Checkpoint, error) {
 	verified, err := verifySigned(receipt, keys)
 	if err != nil {
@@ -312,7 +312,8 @@ func VerifyIncludedReceipt(receipt string, inclusion Inclusion, keys *ServiceKey
 	return verified, checkpoint, nil
 }
 
-// checkIncluded: the date of a Receipt counts in its key's time, or by an attestation to this very Receipt.
+// checkIncluded accepts the date of a Receipt if it is within its key's time, or if there is an attestation to this
+// exact Receipt.
 func (v *VerifiedReceipt) checkIncluded(inclusion Inclusion, keys *ServiceKeys) (*Checkpoint, error) {
 	checkpoint, attested, err := verifyReceiptInclusion(v.Receipt["receipt_id"].(string), inclusion, keys)
 	switch {
@@ -332,12 +333,12 @@ func (v *VerifiedReceipt) checkIncluded(inclusion Inclusion, keys *ServiceKeys) 
 type VerifiedBundle struct {
 	Receipt    *VerifiedReceipt
 	Checkpoint *Checkpoint
-	// Evidence has the artifacts by hash, those that are text.
+	// Evidence has the artifacts that are text, by hash.
 	Evidence map[string]string
 }
 
-// VerifyBundle verifies a bundle, which is a Receipt with everything that it takes, by the service's pinned keys. The DID document
-// in the bundle is not believed: a file cannot authenticate itself.
+// VerifyBundle verifies a bundle, which is a Receipt with everything needed to verify it, with the service's pinned
+// keys. The DID document in the bundle is not trusted, because a file cannot authenticate itself.
 func VerifyBundle(text string, keys *ServiceKeys) (*VerifiedBundle, error) {
 	if keys == nil {
 		return nil, errNoKeys
@@ -396,7 +397,7 @@ func VerifyBundle(text string, keys *ServiceKeys) (*VerifiedBundle, error) {
 	return &VerifiedBundle{verified, checkpoint, evidence}, nil
 }
 
-// ofPart returns the text of a part, which may stand in the bundle as text or as an object.
+// ofPart returns the text of a part, which the bundle may contain as text or as an object.
 func ofPart(value any, code string) (string, error) {
 	if text, isText := value.(string); isText && text != "" {
 		return text, nil
@@ -427,7 +428,7 @@ func checkEvidence(value any, named map[string]any) (map[string]string, error) {
 			return nil, refuse("malformed-member", "/evidence/%d must be an object with hash, content_type and body", i)
 		}
 		if SHA256(body) != hash {
-			// Bytes that are no text are in base64url: the hash says which.
+			// Bytes that are not text are in base64url; the hash shows which of the two it is.
 			data, ok := decodeBase64url(body)
 			if body = string(data); !ok || SHA256(body) != hash {
 				return nil, refuse("wrong-evidence", "/evidence/%d has not the hash %s", i, hash)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// attestedDay is one whose status key ended a second before it was closed, so that an attestation decides.
+// attestedDay is a day whose status key ended one second before the day was closed, so that an attestation decides.
 type attestedDay struct {
 	keys                         *ServiceKeys
 	receiptID, proof, checkpoint string
@@ -89,7 +89,7 @@ func TestWhatStandsBesideTheJWSOfACheckpointIsWhatWasSignedInTypeToo(t *testing.
 	}
 }
 
-// Every library takes the same around them.
+// All libraries accept the same white space here.
 func TestTheWhiteSpaceOfJSONMayStandAroundAJWSAndNothingElse(t *testing.T) {
 	day := closeAttestedDay(t)
 	attestation := day.attestedAt(day.closedAt - 300)
@@ -121,7 +121,7 @@ func TestTheWhiteSpaceOfJSONMayStandAroundAJWSAndNothingElse(t *testing.T) {
 	}
 }
 
-// Evidence in a bundle is the text, or its bytes in the one spelling of base64url.
+// Evidence in a bundle is the text, or its bytes in the only valid spelling of base64url.
 func TestEvidenceInAnotherSpellingIsRefused(t *testing.T) {
 	keys, err := ReadServiceKeys(readFile(t, "../../examples/bundle/did.json"))
 	if err != nil {
@@ -152,7 +152,7 @@ func TestEvidenceInAnotherSpellingIsRefused(t *testing.T) {
 			}
 		}
 	}
-	// As many items as there may be, and one more.
+	// The largest allowed number of items, and one more.
 	for count, code := range map[int]string{16: "", 17: "malformed-member"} {
 		if is := check(func(evidence []any) []any {
 			for len(evidence) < count {
@@ -163,7 +163,7 @@ func TestEvidenceInAnotherSpellingIsRefused(t *testing.T) {
 			t.Errorf("%d items of evidence: %q", count, is)
 		}
 	}
-	// What cannot be decoded is not taken for no bytes.
+	// An undecodable text does not count as no bytes.
 	for _, body := range []string{"!", "\n", "=", "A"} {
 		if is := check(func(evidence []any) []any {
 			return append(evidence, map[string]any{"hash": SHA256(""), "content_type": "", "body": body})

@@ -22,19 +22,19 @@ import (
 	"time"
 )
 
-// ServiceError says that the service refused a call, or that what it answered is none. Kind is one of the words of the TypeScript
-// SDK.
+// ServiceError says that the service refused a call, or that its answer is invalid. Kind is one of the kinds of the
+// TypeScript SDK.
 type ServiceError struct {
 	Kind    string
 	Message string
-	// Status is the HTTP status of the answer, 0 without one; Code its "error", such as RATE_LIMITED.
+	// Status is the HTTP status of the answer, 0 without one. Code is its "error", such as RATE_LIMITED.
 	Status int
 	Code   string
-	// RetryAfter is 0 where the answer names no pause.
+	// RetryAfter is 0 if the answer names no pause.
 	RetryAfter time.Duration
 	// RequestID is the answer's Svc-Request-Id, for the service's operator.
 	RequestID string
-	// HelpURL is the page about Code and its remedy, "" where the answer names none.
+	// HelpURL is the page about Code and its remedy, "" if the answer names none.
 	HelpURL string
 	cause   error
 }
@@ -45,14 +45,15 @@ const (
 	KindRefused = "refused"
 	// KindNetwork: the service could not be reached; nothing happened.
 	KindNetwork = "network"
-	// KindTimeout: no answer in time to a call that changes nothing.
+	// KindTimeout: a call that changes nothing got no answer in time.
 	KindTimeout = "timeout"
-	// KindAborted: the caller's context was cancelled; if the call had been sent, whether it took effect is unknown.
+	// KindAborted: the caller's context was cancelled. If the call had been sent, it is unknown whether it took effect.
 	KindAborted = "aborted"
-	// KindOutcomeUnknown: a call that changes something was sent, and its answer was lost, came from a gateway or tells of a fault of the service
-	// (any 5xx but 503), or was a 503 and a later attempt ended otherwise; it may or may not have taken effect.
+	// KindOutcomeUnknown: a call that changes something was sent, and may or may not have taken effect. Its answer was
+	// lost; or it came from a gateway or reports a fault of the service (any 5xx except 503); or it was a 503 and a later
+	// attempt ended otherwise.
 	KindOutcomeUnknown = "outcome-unknown"
-	// KindBadResponse: an answer that the interface does not allow.
+	// KindBadResponse: the interface does not allow this answer.
 	KindBadResponse = "bad-response"
 )
 
@@ -63,7 +64,7 @@ func (e *ServiceError) Error() string {
 	return e.Kind + ": " + e.Message
 }
 
-// Unwrap gives what the network or the context said.
+// Unwrap returns the error of the network or the context.
 func (e *ServiceError) Unwrap() error {
 	if e == nil {
 		return nil
@@ -71,14 +72,15 @@ func (e *ServiceError) Unwrap() error {
 	return e.cause
 }
 
-// Connection is to one service with one key.
+// Connection is a connection to one service with one key.
 type Connection struct {
 	// BaseURL is https, or http to this machine.
 	BaseURL string
 	APIKey  string
-	// Timeout is of a whole call, repeats included: 5 s unless given, 10 minutes at most.
+	// Timeout is the time for a whole call, repeats included: 5 s unless given, at most 10 minutes.
 	Timeout time.Duration
-	// HTTPClient is used with its transport, such as one for a proxy; redirects are never followed. Nil: one of its own.
+	// HTTPClient is used with its transport, such as one for a proxy; redirects are never followed. Nil: the kit makes its
+	// own.
 	HTTPClient *http.Client
 }
 
@@ -104,8 +106,9 @@ var (
 	loopbackHosts  = map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}
 )
 
-// transport makes calls. One can be sent twice without harm unless it says otherwise, so lost connections, 429, 503 and what a
-// gateway answers in place of the service (any 5xx but 503 and INTERNAL) are tried again within the deadline, as Retry-After has it.
+// transport makes calls. Unless a call says otherwise, it can be repeated without harm. So it is repeated within the
+// deadline after a lost connection, 429, 503, or a gateway's answer in place of the service's (any 5xx except 503 and
+// INTERNAL), as Retry-After says.
 type transport struct {
 	baseURL, apiKey string
 	timeout         time.Duration
@@ -113,7 +116,8 @@ type transport struct {
 	repeats         repeats
 }
 
-// spreadOf is between 0 and 1. Before Go 1.20 math/rand alone gives every process the same numbers, and all would repeat at once.
+// spreadOf returns a number between 0 and 1. Before Go 1.20, math/rand gives every process the same numbers, and all
+// processes would repeat at the same time.
 var spreadOf = struct {
 	sync.Mutex
 	*rand.Rand
@@ -133,8 +137,8 @@ func randomSpread() float64 {
 	return spreadOf.Float64()
 }
 
-// repeats bounds those of calls that were refused with 429 or 503, of all calls together: who all repeat would triple the load of a
-// service that has too much of it.
+// repeats limits the repeats after 429 or 503, for all calls together. Without a limit, repeats could triple the load
+// of a service that is already overloaded.
 type repeats struct {
 	sync.Mutex
 	left float64
@@ -180,7 +184,7 @@ func newTransport(to Connection) (*transport, error) {
 	if to.HTTPClient != nil {
 		client = *to.HTTPClient
 	}
-	// A redirect would take the key along.
+	// A redirect would send the key to another address.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	made := &transport{baseURL: strings.TrimRight(to.BaseURL, "/"), apiKey: to.APIKey, timeout: to.Timeout, client: &client}
 	made.repeats.left, made.repeats.at = repeatsSavedUp, time.Now()
@@ -192,16 +196,16 @@ type call struct {
 	// body is nil for none.
 	body    map[string]any
 	headers map[string]string
-	// isOnceOnly: it would do the same thing a second time, so it is repeated only where it certainly did nothing.
+	// isOnceOnly: a second call would have its effect twice, so it is repeated only if the first certainly had none.
 	isOnceOnly bool
-	// timeout is that of the transport unless given.
+	// timeout is the transport's unless given.
 	timeout time.Duration
 }
 
 type failure struct {
 	*ServiceError
 	canRepeat bool
-	// isLost: the request may have been acted on although no answer says so.
+	// isLost: the service may have acted on the request although no answer says so.
 	isLost bool
 }
 
@@ -239,7 +243,7 @@ func (t *transport) send(parent context.Context, of call) (string, error) {
 		spread := time.Duration(randomSpread() * math.Min(float64(maxBackoff), float64(firstBackoff)*math.Pow(2, float64(attempt-1))))
 		delay := failed.RetryAfter + spread
 		deadline, _ := ctx.Deadline()
-		// A 503 may stand for a commit whose end the service itself does not know.
+		// A 503 may stand for a commit whose outcome the service itself does not know.
 		mayRepeat := failed.canRepeat && !(of.isOnceOnly && (failed.isLost || is503))
 		isLoad := failed.Status == 429 || is503
 		if !mayRepeat || delay >= time.Until(deadline) || isLoad && !t.repeats.take() {
@@ -252,7 +256,8 @@ func (t *transport) send(parent context.Context, of call) (string, error) {
 	}
 }
 
-// finalError: a definite refusal of one attempt does not say what became of an earlier one whose answer was lost or a 503.
+// finalError: a definite refusal of one attempt says nothing about an earlier attempt whose answer was lost or was a
+// 503.
 func finalError(err *ServiceError, isUnknown bool) error {
 	if !isUnknown || err.Kind == KindBadResponse {
 		return err
@@ -328,9 +333,9 @@ func refusal(response *http.Response, data []byte) *failure {
 	}
 }
 
-// isOfGateway: something in between answered, such as with 520 or 524, which may have handed the request on.
+// isOfGateway says whether a gateway answered, such as with 520 or 524. The gateway may have forwarded the request.
 func isOfGateway(status int, code string) bool {
-	// 501 is of the service in memory (@svc/testing).
+	// Only the service in memory (@svc/testing) answers 501.
 	isOwn := status == 500 && code == "INTERNAL" || status == 501 && code == "NOT_IMPLEMENTED"
 	return status >= 500 && status != 503 && !isOwn
 }
@@ -342,7 +347,7 @@ func bounded(text string) string {
 	return text
 }
 
-// helpURL reads the target of the link with rel="help" (RFC 8288), where it is one that a person can open.
+// helpURL reads the target of the link with rel="help" (RFC 8288), if a person can open it in a browser.
 func helpURL(links []string) string {
 	if found := helpForm.FindStringSubmatch(strings.Join(links, ", ")); found != nil {
 		return found[1]
@@ -350,7 +355,7 @@ func helpURL(links []string) string {
 	return ""
 }
 
-// retryAfter reads RFC 9110 §10.2.3: seconds, or a date. A pause that is added to it is still a time.Duration.
+// retryAfter reads RFC 9110 §10.2.3: seconds, or a date. The result is bounded, so that adding to it does not overflow.
 func retryAfter(value string) time.Duration {
 	if retryAfterForm.MatchString(value) {
 		seconds, _ := strconv.Atoi(value)
@@ -367,7 +372,7 @@ func retryAfter(value string) time.Duration {
 	return left
 }
 
-// read decodes an answer, which is strict JSON by now.
+// read decodes an answer, which has been checked to be strict JSON.
 func read(text string, to any) error {
 	if err := json.Unmarshal([]byte(text), to); err != nil {
 		return &ServiceError{Kind: KindBadResponse, Message: "a member of the answer has not its form", cause: err}

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Every vector of this repository that concerns a signer or a verifier, and those of others.
+// Runs every vector of this repository that concerns a signer or a verifier, and those of others.
 
 const vectors = "../../vectors/"
 
@@ -77,7 +77,7 @@ func TestKeys(t *testing.T) {
 	ran(t, len(seeds), "keys")
 }
 
-// What others published does not grow; of our own there are no fewer than once there were.
+// The vectors of others do not grow in number; the number of our own never falls below these.
 var (
 	exactly = map[string]int{
 		"JSONTestSuite": 318, "the author of JCS": 6, "Wycheproof": 151, "Wycheproof, JWS": 401, "CCTV": 914, "speccheck": 12,
@@ -88,7 +88,7 @@ var (
 	}
 )
 
-// ran says how many vectors there were, in what `go test -v` prints.
+// ran prints the number of vectors, which `go test -v` shows.
 func ran(t *testing.T, count int, what string) {
 	t.Helper()
 	if exact, isFixed := exactly[what]; isFixed && count != exact || !isFixed && (atLeast[what] == 0 || count < atLeast[what]) {
@@ -152,7 +152,7 @@ func TestJTI(t *testing.T) {
 	}
 }
 
-// The Receipt verifies and can be signed again; what the kit reads of the tokens is what the checks say.
+// The Receipt verifies and can be signed again. What the kit reads in the tokens agrees with the checks.
 func TestEvaluate(t *testing.T) {
 	keys, seeds := loadKeys(t)
 	paths := files(t, "evaluate")
@@ -328,7 +328,7 @@ func TestStatusLists(t *testing.T) {
 	}
 }
 
-// As the TypeScript library: nothing that must or may be refused, and of the rest all but what strict JSON leaves out.
+// As the TypeScript library: accepts no text that must or may be refused, and of the rest all that strict JSON allows.
 func TestJSONTestSuite(t *testing.T) {
 	paths := files(t, "third-party/json-test-suite/test_parsing")
 	ran(t, len(paths), "JSONTestSuite")
@@ -351,7 +351,7 @@ func TestJSONTestSuite(t *testing.T) {
 			t.Error(path)
 		}
 	}
-	// The other 19 hold a number that is no integer, U+0000, a duplicate member or a lone surrogate.
+	// The other 19 contain a number that is not an integer, U+0000, a duplicate member or a lone surrogate.
 	if fmt.Sprint(read) != "map[i:35 n:188 y:95]" || fmt.Sprint(accepted) != "map[y:76]" {
 		t.Error("read ", read, ", accepted ", accepted)
 	}
@@ -403,7 +403,7 @@ func TestEd25519OfOthers(t *testing.T) {
 			t.Error("CCTV ", c.Number)
 		}
 	}
-	// Verifiers differ on each of these, so none is accepted.
+	// Verifiers differ on each of these, so all are refused.
 	var speccheck []struct {
 		Message   string
 		Key       string `json:"pub_key"`

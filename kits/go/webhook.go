@@ -25,30 +25,31 @@ var (
 	base64Form        = regexp.MustCompile(`^[A-Za-z0-9+/]*={0,2}$`)
 )
 
-// WebhookEvent says what happened, and to what (protocol §15). It may arrive more than once: handle each ID once.
+// WebhookEvent says what happened, and to what (protocol §15). An event may arrive more than once: handle each ID once.
 type WebhookEvent struct {
 	ID, Type, SubscriptionID string
 	// Timestamp is when it happened: RFC 3339, UTC.
 	Timestamp string
-	// Data has ids; its members are those of the type.
+	// Data contains ids; its members depend on the type.
 	Data map[string]any
 }
 
-// WebhookTrust is by what an event is believed: the secrets of the subscription, or the service's keys, or both.
+// WebhookTrust is what authenticates an event: the secrets of the subscription, or the service's keys, or both.
 type WebhookTrust struct {
-	// Secrets are whsec_…, two during a rotation.
+	// Secrets are whsec_…; two during a rotation.
 	Secrets []string
-	// Keys are the service's, pinned: v1a signatures count then. That key signs for all endpoints, so it takes SubscriptionID.
+	// Keys are the service's, pinned. With them v1a signatures are accepted. The service's key signs for all endpoints, so
+	// SubscriptionID is required with it.
 	Keys           *ServiceKeys
 	SubscriptionID string
-	// Tolerance is how far webhook-timestamp may be from now: 5 minutes unless given, a day at most.
+	// Tolerance is the greatest difference between webhook-timestamp and now: 5 minutes unless given, at most a day.
 	Tolerance time.Duration
 	// Now is the present time unless given.
 	Now time.Time
 }
 
-// VerifyWebhook returns the event that a request carries (Standard Webhooks 1.0.0); body is as it came. Answer 204 within 15 seconds,
-// and 400 for a *Refused (webhook-invalid). Any other error says that the trust is none.
+// VerifyWebhook returns the event in a request (Standard Webhooks 1.0.0); body must be as received. Answer 204 within
+// 15 seconds, and 400 for a *Refused (webhook-invalid). Any other error says that trust is invalid.
 func VerifyWebhook(header http.Header, body []byte, trust WebhookTrust) (*WebhookEvent, error) {
 	secrets, err := trust.check()
 	if err != nil {
@@ -62,7 +63,7 @@ func VerifyWebhook(header http.Header, body []byte, trust WebhookTrust) (*Webhoo
 	if err != nil {
 		return nil, err
 	}
-	// What is signed has full stops between its parts.
+	// Full stops separate the parts of the signed text, so an id must not contain one.
 	if strings.Contains(id, ".") {
 		return nil, invalidWebhook("webhook-id has a full stop")
 	}
@@ -118,7 +119,7 @@ func (t *WebhookTrust) check() (secrets [][]byte, err error) {
 	return secrets, nil
 }
 
-// decodeBase64 takes it padded or not; nil for what is none.
+// decodeBase64 decodes base64, padded or not, or returns nil.
 func decodeBase64(text string) []byte {
 	bare := strings.TrimRight(text, "=")
 	if !base64Form.MatchString(text) || bare != text && len(text)%4 != 0 {
@@ -144,7 +145,7 @@ func webhookHeader(header http.Header, name string) (string, error) {
 	return found[0], nil
 }
 
-// signaturesOf makes nothing of other versions.
+// signaturesOf ignores signatures of other versions.
 func signaturesOf(version string, signatures []string) (found [][]byte) {
 	for _, one := range signatures {
 		if strings.HasPrefix(one, version+",") {
@@ -169,7 +170,8 @@ func isOfSecret(signed string, signatures []string, secrets [][]byte) bool {
 	return isRight
 }
 
-// isOfService: by a status key that was in force then. v1a does not say which, and there are few.
+// isOfService says whether a status key in force at that time made the signature. v1a does not name the key, so each of
+// the few keys is tried.
 func (t *WebhookTrust) isOfService(signed string, signatures []string, atMs int64) bool {
 	candidates := signaturesOf("v1a", signatures)
 	if t.Keys == nil || len(candidates) != 1 {

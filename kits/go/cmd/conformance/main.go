@@ -1,5 +1,5 @@
-// Command conformance puts this kit behind svc-conformance-http v1, on this machine alone: go run ./cmd/conformance [PORT]. It is a
-// library without an engine: it has no evaluate. Ask it by svc-conformance run --library.
+// Command conformance serves this kit by svc-conformance-http v1, on this machine only: go run ./cmd/conformance
+// [PORT]. The kit is a library without an engine, so it has no evaluate. Test it with svc-conformance run --library.
 package main
 
 import (
