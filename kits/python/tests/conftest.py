@@ -1,4 +1,4 @@
-"""Says at the end how many vectors of each kind were run."""
+"""Prints at the end how many vectors of each kind were run."""
 
 from __future__ import annotations
 

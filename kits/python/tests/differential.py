@@ -1,4 +1,4 @@
-"""Answers the questions of ``npm run kits``: one JSON object a line in, one JSON value a line out."""
+"""Answers the questions of ``npm run kits``: reads one JSON object per line and writes one JSON value per line."""
 
 from __future__ import annotations
 

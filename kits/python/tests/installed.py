@@ -1,4 +1,4 @@
-"""Run by ``npm run kits`` with the Python that a built wheel was installed into: it is all there, typed, and works."""
+"""Run by ``npm run kits`` with the Python into which a built wheel was installed: it is complete, typed, and works."""
 
 from __future__ import annotations
 

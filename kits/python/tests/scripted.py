@@ -1,4 +1,4 @@
-"""A service that gives the answers it is told to, in this order, over real sockets."""
+"""A service that gives prescribed answers in order, over real sockets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Answer:
-    """``body`` None: the connection is closed without one. ``cut_at``: it is closed after so many bytes of it."""
+    """``body`` None: the connection is closed without one. ``cut_at``: it is closed after this many bytes of the body."""
 
     status: int = 200
     body: Any = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Received:
 
 @contextmanager
 def scripted(*answers: Answer) -> Iterator[tuple[str, list[Received]]]:
-    """Its address, and what it was asked. What is asked beyond the answers is a 410."""
+    """Its address, and the requests that it received. Every request beyond the answers gets a 410."""
     asked: list[Received] = []
     left = list(answers)
 

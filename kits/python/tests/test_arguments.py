@@ -1,4 +1,4 @@
-"""Whatever a public function or method is called with: it answers, or raises what this package raises."""
+"""Whatever the arguments of a public function or method: it returns, or raises an exception of this package."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def calls_to(url: str) -> dict[str, Call]:
 
 
 ERRORS = {"InvalidArgument", "Refused", "ServiceError", "SvcError"}
-# What functions return, and nobody has to make: how they are made is Python's own.
+# Types that functions return and callers need not make; Python itself checks how they are made.
 RECORDS = {
     *("Attestation", "Checkpoint", "CreatedSubscription", "Decision", "Delivery", "Grant", "Proof", "RotatedSecret", "Secret", "StatusList"),
     *("Subscription", "VerifiedBundle", "VerifiedInclusion", "VerifiedReceipt", "WebhookEvent"),
@@ -166,7 +166,7 @@ def outcome(call: Callable[..., Any], given: dict[str, Any]) -> SvcError | None:
     try:
         call(**given)
     except SvcError as problem:
-        # Such as a traceback that somebody prints: a key is not in it.
+        # For example in a traceback that is printed: it does not contain a key.
         assert "dk_secret" not in str(problem) and OLD not in str(problem)
         return problem
     return None

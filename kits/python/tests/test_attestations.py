@@ -1,4 +1,4 @@
-"""An attestation vouches for a checkpoint that there was by its date; and what may stand around both."""
+"""An attestation vouches for a checkpoint that existed at its date; also tests the white space allowed around both."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_stands_beside_the_jws_of_a_checkpoint_is_what_was_signed_in_type_t
     assert refused.value.code == "payload-mismatch"
 
 
-# Every library takes the same around them.
+# All libraries accept the same white space here.
 SHARED = json.loads((Path(__file__).parents[2] / "white-space.json").read_text())
 
 

@@ -1,4 +1,4 @@
-"""Evidence in a bundle is the text, or its bytes in the one spelling of base64url."""
+"""Evidence in a bundle is the text, or its bytes in the only valid spelling of base64url."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is not asked, so that no Proof is spent; and answers that are none."""
+"""Calls that are refused before anything is asked, so that no Proof is spent; and invalid answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_proof_for_another_request_is_not_asked_about_so_that_it_is_not_spent(
         with pytest.raises(Refused, match="nothing was asked") as refused:
             shop.verify(**{**of, **received})
         assert (refused.value.code, asked) == ("request-mismatch", [])
-        # A query is not signed, and another spelling is the same URL.
+        # A query is not signed, and the other spelling is the same URL.
         spelled: dict[str, Any] = {"url": URL.replace("https://shop.example", "HTTPS://Shop.example:443") + "?a=1"}
         with pytest.raises(Refused):
             shop.verify(**{**of, **spelled})

@@ -1,4 +1,4 @@
-"""Subscriptions: what is asked, and that what is answered otherwise is no answer. Against a running API: examples/events.py."""
+"""Subscriptions: the requests, and that other answers are bad responses. Against a running API: examples/events.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is tried again, and what is said where it is not known what became of a call."""
+"""Which calls are repeated, and what the error says if the outcome of a call is unknown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_pause_that_was_asked_for_is_made() -> None:
         assert time.monotonic() - began >= 1
 
 
-# Every client reads them alike.
+# All clients read these headers in the same way.
 SHARED = json.loads((Path(__file__).parents[2] / "answer-headers.json").read_text())
 
 

@@ -1,4 +1,4 @@
-"""Against servers that misbehave, over real sockets: every call ends, and what it ends with is a ``ServiceError``."""
+"""Against servers that misbehave, over real sockets: every call ends, and every failure is a ``ServiceError``."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_server_that_drips_its_answer_is_left_at_the_deadline_and_its_connecti
         for byte in rest:
             try:
                 connection.sendall(bytes([byte]))
-                # The client says no more: an end of what it sends is its leaving.
+                # The client sends nothing more, so the end of its stream means that it has closed the connection.
                 if connection.recv(1) == b"":
                     was_left.set()
                     return
@@ -120,11 +120,11 @@ def test_of_an_error_status_code_and_a_bounded_message_are_told_and_not_the_key(
 
 def test_a_service_that_is_not_there_is_a_service_error() -> None:
     with socket.socket() as nobody:
-        # A port that nobody else gets meanwhile, and at which nobody listens.
+        # A port on which no server listens, and which no other process can get meanwhile.
         nobody.bind(("127.0.0.1", 0))
         with pytest.raises(ServiceError, match="no usable answer") as raised:
             post(f"http://127.0.0.1:{nobody.getsockname()[1]}")
-    # Nobody was there, so nothing can have happened.
+    # No server was there, so nothing can have happened.
     assert raised.value.kind == "network"
 
 

@@ -1,4 +1,4 @@
-"""Every vector of this repository that concerns a signer or a verifier, and those of others."""
+"""Runs every vector of this repository that concerns a signer or a verifier, and those of others."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_keys(record_property: Any) -> None:
 
 @pytest.mark.parametrize("path", EVALUATE, ids=lambda path: str(path.name))
 def test_evaluate(path: Path) -> None:
-    """The Receipt verifies and can be signed again; what the kit reads of the tokens is what the checks say."""
+    """The Receipt verifies and can be signed again. What the kit reads in the tokens agrees with the checks."""
     case = json.loads(path.read_text())
     given, body, jws = case["input"], case["expected"]["body"], case["expected"]["receipt"]
     verified = svc_kit.verify_receipt({**body, "receipt": jws}, SERVICE)
@@ -105,7 +105,7 @@ def _check_grant(given: Any, body: Any) -> None:
         is_read, reason = False, problem.code
     assert is_read is body["protocol"]["checks"]["P1"]
     if grant is None and body["reason"] in ("GRANT_MALFORMED", "UNSUPPORTED_FEATURE") and reason != body["reason"]:
-        # Under a profile that knows budgets a malformed one wins over what is only unknown.
+        # Under a profile that supports budgets, a malformed budget takes precedence over unknown features.
         assert (reason, given["relying_party"].get("profile")) == ("UNSUPPORTED_FEATURE", "svc-base-v2")
     if body["protocol"]["checks"]["P3"] is True:
         assert grant is not None and grant.id == body["grant_id"] and grant.valid_until == body["expires_at"]
@@ -167,7 +167,7 @@ def third_party(path: str) -> Any:
 
 
 def test_json_test_suite(record_property: Any) -> None:
-    """As the TypeScript library: nothing that must or may be refused, and of the rest all but what strict JSON leaves out."""
+    """As the TypeScript library: accepts no text that must or may be refused, and of the rest all that strict JSON allows."""
     accepted, read = Counter[str](), Counter[str]()
     for path in files(THIRD_PARTY / "json-test-suite/test_parsing"):
         kind, data = path.stem[0], path.read_bytes()
@@ -178,7 +178,7 @@ def test_json_test_suite(record_property: Any) -> None:
         assert svc_kit.parse_json(data) == json.loads(data)
         assert not is_refused(parse_json_of_any_numbers, data)
     assert read == {"y": 95, "n": 188, "i": 35}
-    # The other 19 hold a number that is no integer, U+0000, a duplicate member or a lone surrogate.
+    # The other 19 contain a number that is not an integer, U+0000, a duplicate member or a lone surrogate.
     assert accepted == {"y": 76}
     record_property("vectors", read.total())
 
@@ -239,7 +239,7 @@ def test_speccheck(record_property: Any) -> None:
         for case in third_party("ed25519-speccheck/cases.json")
     ]
     record_property("vectors", len(verdicts))
-    # Verifiers differ on each of them, so none is accepted.
+    # Verifiers differ on each of them, so all are refused.
     assert verdicts == [False] * 12
 
 

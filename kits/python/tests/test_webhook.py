@@ -1,4 +1,4 @@
-"""Webhooks: believed by a secret or by the service's key, for these bytes, now."""
+"""Webhooks are accepted for a signature by a secret or the service's key, over these bytes, and recent."""
 
 from __future__ import annotations
 

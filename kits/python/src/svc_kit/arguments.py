@@ -1,4 +1,4 @@
-"""Arguments that are not of their type are refused by name, before anything is done with them."""
+"""Refuses arguments of a wrong type by name, before anything is done with them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Result = TypeVar("_Result")
 
 
 class LeftOut(enum.Enum):
-    """Stands for an argument that is left out, and then allows more: ``None`` must not stand for it by mistake."""
+    """The default of an argument whose absence allows more, so that ``None`` cannot mean it by mistake."""
 
     LEFT_OUT = "left out"
 
@@ -29,12 +29,12 @@ _NAMES = {str: "a str", bytes: "bytes", int: "an int", float: "a number", type(N
 
 
 def checked(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """The function, which raises ``InvalidArgument`` where an argument is not of the type in its signature."""
+    """The function, which then raises ``InvalidArgument`` for an argument that is not of the type in its signature."""
     return checked_but()(function)
 
 
 def checked_but(*data: str) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
-    """The same without the arguments of these names: they are data, and whatever they are is looked at and refused as such."""
+    """The same, except for the arguments of these names: they are data, which the function itself checks and refuses."""
 
     def check_calls_of(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
         signature = inspect.signature(function)
@@ -61,7 +61,7 @@ def check_values(values: typing.Mapping[str, Any], hints: typing.Mapping[str, An
 
 
 def read_clock(now: Callable[[], float]) -> float:
-    """The seconds since the epoch that a function of the caller gives."""
+    """Calls the caller's clock, which returns seconds since the epoch."""
     seconds = now()
     if not _is_of(float, seconds) or not math.isfinite(seconds):
         raise InvalidArgument("now must return the seconds since the epoch")
@@ -82,7 +82,7 @@ def _is_of(hint: Any, value: Any) -> bool:
         return callable(value)
     if not isinstance(value, origin) or isinstance(value, (str, bytes)):
         return False
-    # Of a mapping the names alone: its values are of any type.
+    # Of a mapping only the names are checked, because its values may be of any type.
     return all(_is_of(parts[0], item) for item in value)
 
 

@@ -1,4 +1,4 @@
-"""base64url without padding (RFC 4648 §5), in its one spelling."""
+"""base64url without padding (RFC 4648 §5), in its only valid spelling."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _FORM = re.compile(r"[A-Za-z0-9_-]*")
 
 
 def encode(data: bytes) -> str:
-    """Without padding."""
+    """The text, without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
 def decode(text: str) -> bytes | None:
-    """The bytes, or None where ``encode`` gives the text for no bytes."""
+    """The bytes, or None for a text that ``encode`` never returns."""
     if _FORM.fullmatch(text) is None or len(text) % 4 == 1:
         return None
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -22,7 +22,7 @@ def decode(text: str) -> bytes | None:
 
 
 def decode_text(text: str) -> str | None:
-    """The UTF-8 text behind it, or None."""
+    """The decoded UTF-8 text, or None."""
     data = decode(text)
     try:
         return None if data is None else data.decode("utf-8")

@@ -1,4 +1,6 @@
-"""Calls of the service: verifying for relying parties, issuing and revoking for Principals. Fails closed."""
+"""Calls of the service: relying parties verify, Principals issue and revoke. Every failure is an exception, never an
+ALLOW.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +26,16 @@ _CLOCK_AHEAD_MS = 5_000
 
 @dataclass(frozen=True)
 class Decision:
-    """What the service decided, checked. Act only where ``allowed``."""
+    """The service's decision, checked. Act only if ``allowed`` is true."""
 
     allowed: bool
     reason: str | None
-    """Why not; null where allowed."""
+    """Why the Action is not allowed; null if it is allowed."""
     receipt: dict[str, Any]
 
 
 class RelyingParty:
-    """Asks before it acts.
+    """Asks the service for decisions.
 
     Example:
         >>> shop = RelyingParty(base_url, api_key, did_document, relying_party="did:web:shop.example")  # doctest: +SKIP
@@ -53,7 +55,7 @@ class RelyingParty:
     ) -> None:
         """
         Args:
-            did_document: The service's, pinned: whose Receipts are believed.
+            did_document: The service's DID document, pinned. Receipts of this service are trusted.
             relying_party: Your did:web DID.
         """
         if not is_did_web(relying_party):
@@ -73,13 +75,16 @@ class RelyingParty:
         url: str,
         now: Callable[[], float] = time.time,
     ) -> Decision:
-        """A decision on the HTTP request in hand: its method, and its absolute URL as the Agent addressed it.
+        """Asks for a decision on the received HTTP request: its method, and its absolute URL as the Agent addressed it.
+
+        Never act on an exception.
 
         Raises:
             ServiceError: No decision was made, or none is known. The Proof may be spent.
-            Refused: The answer is no Receipt of the service about this request; never act on it. The Proof may be spent, and ``receipt_id`` says
-                about which decision to report ``cancelled``, if it was an ALLOW. Or nothing was asked: the Action is none, or the Proof names
-                another HTTP request (``request-mismatch``), for which it would be spent.
+            Refused: The answer is not a Receipt of the service about this request. The Proof may be spent. If the decision
+                was an ALLOW, report ``cancelled`` about the decision ``receipt_id``. Also raised before anything is asked, if
+                the Action is malformed, or if the Proof names another HTTP request (``request-mismatch``), for which it
+                would be spent in vain.
             InvalidArgument: Nothing was asked, and no Proof is spent.
         """
         asked = check_action(dict(action))
@@ -114,7 +119,7 @@ class RelyingParty:
             ("grant-hash", receipt["grant_hash"] == hashes["grant_hash"]),
             ("proof-hash", receipt["proof_hash"] == hashes["proof_hash"]),
             ("relying-party", receipt["relying_party"] == self._relying_party),
-            # Of a DENY it does not matter what the Agent signed for.
+            # For a DENY it does not matter for which request the Agent signed.
             ("request-hash", verified.decision == "DENY" or (is_sha256(asked) and receipt["request_hash"] == asked)),
         ):
             if not right:
@@ -122,7 +127,7 @@ class RelyingParty:
 
 
 def _refuse_other_request(proof: str, method: str, url: str) -> None:
-    """What a Proof says of itself, before it is spent. Nothing is trusted for it: what passes is verified and compared all the same."""
+    """Reads which request a Proof names, before it is spent. Nothing relies on this: it is verified and compared anyway."""
     try:
         parsed = parse_proof(proof)
     except Refused:
@@ -132,7 +137,7 @@ def _refuse_other_request(proof: str, method: str, url: str) -> None:
 
 
 class Principal:
-    """Issues and revokes Grants. The signing key stays here."""
+    """Issues and revokes Grants. The signing key is never sent."""
 
     @checked
     def __init__(self, base_url: str, api_key: str, signer: Signer, *, timeout_seconds: float = 5.0) -> None:
@@ -167,7 +172,7 @@ class Principal:
 
     @checked
     def revoke(self, grant_id: str, *, patience_seconds: float = 15.0) -> str:
-        """Returns ``revoked_at`` once the revocation is in force everywhere. Repeated where it was only recorded (503).
+        """Returns ``revoked_at`` once the revocation is in force everywhere. Repeated while it is only recorded (503).
 
         Raises:
             ServiceError: The Grant may still be in force: call again.

@@ -1,6 +1,6 @@
-"""``python -m svc_kit.conformance [PORT]``: this kit behind ``svc-conformance-http v1``, on this machine alone.
+"""``python -m svc_kit.conformance [PORT]``: serves this kit by ``svc-conformance-http v1``, on this machine only.
 
-It is a library without an engine: it has no ``evaluate``. Ask it by ``svc-conformance run --library``.
+The kit is a library without an engine, so it has no ``evaluate``. Test it with ``svc-conformance run --library``.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _result(run: Callable[[str], Any], case: dict[str, Any]) -> dict[str, Any]:
         return {"id": case["id"], "error": "the input must be a text"}
     try:
         return {"id": case["id"], "result": run(case["input"])}
-    except ValueError as problem:  # such as half a surrogate pair, which no bytes have
+    except ValueError as problem:  # such as half a surrogate pair, which cannot be encoded as bytes
         return {"id": case["id"], "error": str(problem)}
 
 
@@ -92,7 +92,7 @@ def _version() -> str:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One POST to whatever path; the connection ends with it."""
+    """Handles one POST to any path, then closes the connection."""
 
     timeout = _IDLE_SECONDS
 
@@ -116,7 +116,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def main() -> None:
-    """Serves until it is ended."""
+    """Serves until the process is ended."""
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 8090
     with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
         print(f"{CONTRACT} at http://127.0.0.1:{server.server_port}/", flush=True)

@@ -1,8 +1,8 @@
 """Strict Ed25519 (RFC 8032; protocol §1).
 
-With a key of small order one signature verifies every message, and verifiers differ on torsion and on encodings that are
-not canonical. A key or signature on which they differ is refused before OpenSSL, which is not strict enough alone, checks
-the cofactorless equation. Everything here works on public data, so nothing is constant-time.
+With a key of small order one signature is valid for every message, and verifiers differ on torsion and on non-canonical
+encodings. A key or signature on which they differ is refused here. Then OpenSSL, which alone is not strict enough, checks
+the cofactorless equation. All computations use public data only, so nothing is constant-time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _P = 2**255 - 19
 _L = 2**252 + 27742317777372353535851937790883648493
 _D = -121665 * pow(121666, -1, _P) % _P
 _SQRT_OF_MINUS_1 = pow(2, (_P - 1) // 4, _P)
-# The y of the eight points whose order divides 8: five, as (x, y) and (-x, y) share one.
+# The y coordinates of the eight points whose order divides 8: five, because (x, y) and (-x, y) share one.
 _SMALL_ORDER_Y = frozenset(
     {
         0,
@@ -43,7 +43,7 @@ def _is_torsion_free(key: bytes) -> bool:
 
 
 def verify(key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the signature is by a strict key and strict itself: S < L, R canonical and not of small order."""
+    """Whether the signature is strict (S < L, R canonical and not of small order) and by a strict key."""
     if len(signature) != 64 or int.from_bytes(signature[32:], "little") >= _L:
         return False
     if not _is_canonical_of_large_order(signature[:32]) or not is_strict_public_key(key):
@@ -56,13 +56,13 @@ def verify(key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def _is_canonical_of_large_order(encoded: bytes) -> bool:
-    """y < p and not that of a small order. The other form that is not canonical, x = 0 with a sign, has y = ±1."""
+    """Whether y < p and y is not that of a point of small order. The other non-canonical form, x = 0 with a sign, has y = ±1."""
     y = int.from_bytes(encoded, "little") & (2**255 - 1)
     return y < _P and y not in _SMALL_ORDER_Y
 
 
 def _decode(encoded: bytes) -> _Point | None:
-    """RFC 8032 §5.1.3; None off the curve."""
+    """RFC 8032 §5.1.3; None for a point off the curve."""
     number = int.from_bytes(encoded, "little")
     y, sign = number & (2**255 - 1), number >> 255
     u, v = (y * y - 1) % _P, (_D * y * y + 1) % _P
@@ -77,7 +77,7 @@ def _decode(encoded: bytes) -> _Point | None:
 
 
 def _add(a: _Point, b: _Point) -> _Point:
-    """RFC 8032 §5.1.4, complete: it doubles too."""
+    """RFC 8032 §5.1.4. The formula is complete, so it also doubles a point."""
     e1 = (a[1] - a[0]) * (b[1] - b[0]) % _P
     e2 = (a[1] + a[0]) * (b[1] + b[0]) % _P
     e3 = 2 * a[3] * b[3] * _D % _P

@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions."""
+"""The exceptions of this package."""
 
 from __future__ import annotations
 
@@ -8,38 +8,39 @@ Kind = Literal["refused", "network", "timeout", "outcome-unknown", "bad-response
 
 
 class SvcError(Exception):
-    """Base of everything that this package raises."""
+    """Base of all exceptions that this package raises."""
 
 
 class InvalidArgument(SvcError, ValueError):
-    """A call that no answer could make right: an argument of another type, one that the function does not take, or a clock that is off."""
+    """A call that no answer could make right: an argument of a wrong type or value, or a wrong clock."""
 
 
 class Refused(SvcError, ValueError):
     """Input that is not what it claims to be.
 
     ``code`` is one of a closed list, the same as in the TypeScript packages (``FailureCode``, ``InclusionFailureCode``,
-    ``BundleFailureCode``): the first fault that was found, where those list all.
+    ``BundleFailureCode``). It is that of the first fault found, whereas those packages list all faults.
     """
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")
         self.code = code
         self.receipt_id: str | None = None
-        """Of an answer to ``RelyingParty.verify``: the id in it, which nobody has verified where ``receipt`` is None. None where it has none."""
+        """For an answer to ``RelyingParty.verify``: the id in it; None if it has none. Not verified if ``receipt`` is None."""
         self.receipt: dict[str, Any] | None = None
-        """The Receipt that came with that answer, where its signature has been verified, by a key in force; else None."""
+        """The Receipt that came with that answer, if its signature was verified with a key in force; else None."""
 
 
 class ServiceError(SvcError):
-    """The service refused a call, or what it answered is none. ``kind`` says what happened, in the words of the TypeScript SDK:
+    """The service refused a call, or its answer is invalid. ``kind`` says what happened, as in the TypeScript SDK:
 
     - ``refused``: it answered with an error; see ``status`` and ``code``. Only after a 503 may a call have taken effect.
     - ``network``: it could not be reached; nothing happened.
-    - ``timeout``: no answer in time to a call that changes nothing.
-    - ``outcome-unknown``: a call that changes something was sent, and its answer was lost, came from a gateway or tells of a
-      fault of the service (any 5xx but 503), or was a 503 and a later attempt ended otherwise; it may or may not have taken effect.
-    - ``bad-response``: an answer that the interface does not allow.
+    - ``timeout``: a call that changes nothing got no answer in time.
+    - ``outcome-unknown``: a call that changes something was sent, and may or may not have taken effect. Its answer was
+      lost; or it came from a gateway or reports a fault of the service (any 5xx except 503); or it was a 503 and a later
+      attempt ended otherwise.
+    - ``bad-response``: the interface does not allow this answer.
     """
 
     def __init__(
@@ -63,4 +64,4 @@ class ServiceError(SvcError):
         self.request_id = request_id
         """``Svc-Request-Id``, for the service's operator."""
         self.help_url = help_url
-        """The page about ``code`` and its remedy; None where the answer names none."""
+        """The page about ``code`` and its remedy; None if the answer names none."""

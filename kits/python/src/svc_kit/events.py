@@ -1,4 +1,4 @@
-"""Subscriptions to events (protocol §15): of a relying party, a Principal or an org, by whose key it is."""
+"""Subscriptions to events (protocol §15) of the subject of the key: a relying party, a Principal or an org."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SUBSCRIPTION_ID = re.compile(r"whs_[0-9A-HJKMNP-TV-Z]{26}")
 
 @dataclass(frozen=True)
 class Secret:
-    """Which one, and until when events are signed with it; None: until it is rotated. The secret itself is shown once, when it is made."""
+    """Number of a secret, and until when it signs events; None: until it is rotated. The secret itself is shown only when made."""
 
     number: int
     ends_at: str | None
@@ -24,7 +24,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Subscription:
-    """Where a subject is told of which events. Times are RFC 3339, UTC."""
+    """Which events of a subject are sent to which endpoint. Times are RFC 3339, UTC."""
 
     subscription_id: str
     url: str
@@ -41,13 +41,13 @@ class Subscription:
     disabled_because: str | None
     """``owner``, ``failing`` (for five days) or ``gone`` (it answered 410)."""
     waiting: int
-    """Deliveries that are open."""
+    """Number of open deliveries."""
     secrets: tuple[Secret, ...]
 
 
 @dataclass(frozen=True)
 class CreatedSubscription:
-    """``secret`` is shown here and never again."""
+    """A new subscription. ``secret`` is returned only here."""
 
     subscription: Subscription
     secret: str = field(repr=False)
@@ -55,7 +55,7 @@ class CreatedSubscription:
 
 @dataclass(frozen=True)
 class RotatedSecret:
-    """Events are signed with both until ``previous_ends_at``."""
+    """A new secret. Events are signed with both secrets until ``previous_ends_at``."""
 
     secret: str = field(repr=False)
     previous_ends_at: str
@@ -63,12 +63,12 @@ class RotatedSecret:
 
 @dataclass(frozen=True)
 class Delivery:
-    """Of one event to the endpoint."""
+    """The delivery of one event to the endpoint."""
 
     event_id: str
     type: str
     state: str
-    """``waiting``, ``delivered`` or ``failed`` (not tried again, unless it is replayed)."""
+    """``waiting``, ``delivered`` or ``failed`` (not repeated, unless it is replayed)."""
     attempts: int
     last_attempt_at: str | None
     last_status: int | None
@@ -77,7 +77,7 @@ class Delivery:
 
 
 class EventSubscriptions:
-    """Subscriptions of the key's subject. What a key may not see is a ``ServiceError`` with status 404."""
+    """Subscriptions of the key's subject. A subscription that the key may not see is a ``ServiceError`` with status 404."""
 
     def __init__(self, base_url: str, api_key: str, *, timeout_seconds: float = 5.0) -> None:
         self._transport = Transport(base_url, api_key, timeout_seconds)
@@ -86,10 +86,10 @@ class EventSubscriptions:
     def create(
         self, url: str, types: Sequence[str], *, description: str | None = None, budget_low_percent: int | None = None
     ) -> CreatedSubscription:
-        """Subscribes an https endpoint to what happens from now on. Never repeated after a lost answer: look with ``list`` first.
+        """Subscribes an https endpoint to events from now on. Never repeated after a lost answer: check with ``list`` first.
 
         Args:
-            types: Such as ``decision.deny`` and ``grant.revoked``.
+            types: Types of events, such as ``decision.deny`` and ``grant.revoked``.
         """
         given = {"url": url, "types": list(types), "description": description, "budget_low_percent": budget_low_percent}
         body = {name: value for name, value in given.items() if value is not None}
@@ -97,46 +97,46 @@ class EventSubscriptions:
         return CreatedSubscription(_subscription(answer), _text(answer, "secret"))
 
     def list(self) -> list[Subscription]:
-        """All of them, the newest first."""
+        """All subscriptions, newest first."""
         return [_subscription(one) for one in _objects(self._transport.get("/event-subscriptions"), "subscriptions")]
 
     @checked
     def test(self, subscription_id: str) -> str:
-        """Sends an event of type ``ping``; its id."""
+        """Sends an event of type ``ping`` and returns its id."""
         return _text(self._do(subscription_id, "test", is_once_only=True), "event_id")
 
     @checked
     def rotate(self, subscription_id: str) -> RotatedSecret:
-        """Makes a new secret. A third ends the first at once, so it is not repeated after a lost answer."""
+        """Makes a new secret. A further rotation ends the oldest one at once, so this is not repeated after a lost answer."""
         answer = self._do(subscription_id, "rotate", is_once_only=True)
         return RotatedSecret(_text(answer, "secret"), _text(answer, "previous_ends_at"))
 
     @checked
     def disable(self, subscription_id: str) -> Subscription:
-        """Nothing more is sent; events wait for 30 days."""
+        """Stops sending; the service keeps events for 30 days."""
         return _subscription(self._do(subscription_id, "disable"))
 
     @checked
     def enable(self, subscription_id: str) -> Subscription:
-        """Goes on where it was disabled."""
+        """Resumes at the event where the subscription was disabled."""
         return _subscription(self._do(subscription_id, "enable"))
 
     @checked
     def delete(self, subscription_id: str) -> None:
-        """With its deliveries and secrets, for good."""
+        """Deletes the subscription with its deliveries and secrets, for good."""
         if self._do(subscription_id, "delete").get("deleted") is not True:
             raise ServiceError("the answer does not say that it was deleted")
 
     @checked
     def replay(self, subscription_id: str, *, since: str | None = None, event_id: str | None = None) -> Subscription:
-        """Sends again, in order and with the same ids, from a time (RFC 3339) or an event on; 30 days back at most."""
+        """Sends events again, in order and with the same ids, from a time (RFC 3339) or an event on; at most 30 days back."""
         if (since is None) == (event_id is None):
             raise InvalidArgument("give since or event_id, not both")
         return _subscription(self._do(subscription_id, "replay", {"since": since} if event_id is None else {"event_id": event_id}))
 
     @checked
     def deliveries(self, subscription_id: str, *, limit: int | None = None) -> Iterator[Delivery]:
-        """The newest first, fetched page by page of ``limit`` as it is consumed."""
+        """Deliveries, newest first. Pages of ``limit`` are fetched as they are consumed."""
         path, cursor, seen = _path(subscription_id, "deliveries"), None, set[str]()
         while True:
             answer = self._transport.get(path, {"limit": limit, "cursor": cursor})
@@ -167,7 +167,7 @@ _FORMS: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "str | None
 
 
 def _read(record: type[_Record], value: dict[str, Any], **given: Any) -> _Record:
-    """What is not of the interface is no answer; members that are new are passed over."""
+    """Reads a record. A value that the interface does not allow is a bad response; unknown members are ignored."""
     members = dict(given)
     for one in fields(record):
         if one.name in members:

@@ -19,7 +19,7 @@ _IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
 
 @checked
 def normalize_htu(url: str) -> str | None:
-    """The normal form of an absolute http or https URL, or None where it is refused. Query and fragment are removed."""
+    """The normal form of an absolute http or https URL without query and fragment, or None if the URL is refused."""
     if len(url) > MAX_CHARS or _PLAIN.fullmatch(url) is None:
         return None
     scheme = url.split("://")[0].lower()
@@ -54,7 +54,7 @@ def _host(text: str) -> str | None:
 
 
 def _escapes(text: str, *, lower: bool = False) -> str:
-    """Escapes in upper case; those of unreserved characters decoded."""
+    """Escapes in upper case, with those of unreserved characters decoded."""
 
     def normal(found: re.Match[str]) -> str:
         character = chr(int(found.group(1), 16))
@@ -66,7 +66,7 @@ def _escapes(text: str, *, lower: bool = False) -> str:
 
 
 def _without_dot_segments(path: str) -> str:
-    """RFC 3986 §5.2.4. Empty segments are segments."""
+    """RFC 3986 §5.2.4. Empty segments count as segments."""
     segments = path.split("/")[1:]
     kept: list[str] = []
     for i, segment in enumerate(segments):
@@ -93,7 +93,7 @@ def _is_ipv6(text: str) -> bool:
 
 
 def _groups(text: str, *, ends: bool) -> int | None:
-    """How many 16-bit groups; None if malformed. Only the end of an address may be dotted IPv4."""
+    """The number of 16-bit groups, or None if malformed. Only the end of an address may be dotted IPv4."""
     if not text:
         return 0
     groups = text.split(":")

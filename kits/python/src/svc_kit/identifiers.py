@@ -1,4 +1,4 @@
-"""Names, times and URLs, each in its one form (protocol, identifiers; §2 to §4)."""
+"""Names, times and URLs, each in its only valid form (protocol, identifiers; §2 to §4)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def is_count(value: Any) -> bool:
 
 
 def utf16_length(text: str) -> int:
-    """How ECMAScript counts characters, and the protocol with it."""
+    """The number of UTF-16 code units, by which ECMAScript and the protocol count characters."""
     return len(text) + sum(character > "\uffff" for character in text)
 
 
@@ -95,7 +95,7 @@ _SEGMENT = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def is_did_web(value: Any) -> bool:
-    """``did:web:<host>[%3A<port>][:<segment>…]``, narrowed so that it cannot name another host or path than it shows."""
+    """``did:web:<host>[%3A<port>][:<segment>…]``, restricted so that it cannot name another host or path than it shows."""
     if not isinstance(value, str) or not value.startswith("did:web:") or utf16_length(value) > 512:
         return False
     authority, *path = value[8:].split(":")
@@ -116,7 +116,7 @@ _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 def parse_time(text: Any) -> int | None:
-    """Milliseconds since the epoch of an RFC 3339 time in UTC with up to 9 decimals, of which three count; or None."""
+    """Milliseconds since the epoch of an RFC 3339 time in UTC with up to 9 decimals, of which three are used; or None."""
     found = _TIME.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         return None
@@ -131,22 +131,22 @@ def parse_time(text: Any) -> int | None:
 
 
 def parse_seconds(text: Any) -> int | None:
-    """The same for ``YYYY-MM-DDThh:mm:ssZ`` alone."""
+    """The same for ``YYYY-MM-DDThh:mm:ssZ`` only."""
     return parse_time(text) if isinstance(text, str) and len(text) == 20 else None
 
 
 def parse_instant(text: Any) -> int | None:
-    """The same for ``YYYY-MM-DDThh:mm:ss.sssZ`` alone."""
+    """The same for ``YYYY-MM-DDThh:mm:ss.sssZ`` only."""
     return parse_time(text) if isinstance(text, str) and len(text) == 24 else None
 
 
 def is_day(text: Any) -> bool:
-    """``YYYY-MM-DD``, and there is such a day."""
+    """Whether the text is ``YYYY-MM-DD`` and that day exists."""
     return isinstance(text, str) and parse_seconds(f"{text}T00:00:00Z") is not None
 
 
 def _days_from_epoch(year: int, month: int, day: int) -> int:
-    """The proleptic Gregorian calendar, year 0 included, which ``datetime`` lacks; years begin in March."""
+    """In the proleptic Gregorian calendar with a year 0, which ``datetime`` lacks. Years begin in March here."""
     year -= month <= 2
     of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
     return year * 365 + year // 4 - year // 100 + year // 400 + of_year - 719_468

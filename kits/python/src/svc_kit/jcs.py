@@ -1,4 +1,4 @@
-"""RFC 8785: one text for one value, so that it can be hashed, signed and compared."""
+"""RFC 8785: one text for each value, so that the value can be hashed, signed and compared."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def canonicalize(value: Json) -> str:
     """The canonical text of plain JSON.
 
     Raises:
-        InvalidArgument: For what has none: NaN, an infinity, an integer beyond 2^53−1, a lone surrogate, nesting deeper than
-            64, or an object that is no JSON.
+        InvalidArgument: For a value without such a text: NaN, an infinity, an integer beyond 2^53−1, a lone surrogate,
+            nesting deeper than 64, or an object that is not JSON.
     """
     return _text(value, 0)
 
@@ -40,7 +40,7 @@ def _text(value: Json, depth: int) -> str:
     if isinstance(value, list):
         return "[" + ",".join([_text(item, depth + 1) for item in value]) + "]"
     if isinstance(value, dict) and all(isinstance(name, str) for name in value):
-        # By UTF-16 code units, as ECMAScript compares.
+        # Sorted by UTF-16 code units, as ECMAScript compares.
         names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
         return "{" + ",".join([f"{_string(name)}:{_text(value[name], depth + 1)}" for name in names]) + "}"
     raise InvalidArgument(f"{type(value).__name__} is not JSON")
@@ -53,7 +53,7 @@ def _string(text: str) -> str:
 
 
 def _number(value: float) -> str:
-    """ECMAScript ``Number::toString``: Python finds the same shortest digits, and only writes them otherwise."""
+    """ECMAScript ``Number::toString``. Python finds the same shortest digits and only formats them differently."""
     if not math.isfinite(value):
         raise InvalidArgument("number not finite")
     if value == 0:

@@ -1,4 +1,4 @@
-"""Compact JWS (RFC 7515 §7.1) in the one form that the protocol has (§1)."""
+"""Compact JWS (RFC 7515 §7.1) in the only form that the protocol allows (§1)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sha256(data: str | bytes) -> str:
 
 @dataclass(frozen=True)
 class Signer:
-    """Something that signs under a ``kid``. A key management service can stand behind ``sign``."""
+    """Signs under a ``kid``. ``sign`` may call a key management service."""
 
     kid: str
     sign: Callable[[bytes], bytes]
@@ -39,7 +39,7 @@ class Signer:
     @staticmethod
     @checked
     def from_seed(seed: bytes, kid: str) -> Signer:
-        """A key from its 32-byte seed (RFC 8032 §5.1.5). ``kid``: ``did:web:…#key-1`` for a Principal."""
+        """A signer with a key from its 32-byte seed (RFC 8032 §5.1.5). For a Principal, ``kid`` is ``did:web:…#key-1``."""
         return Signer(kid, _key_of(seed).sign)
 
 
@@ -56,7 +56,7 @@ class Agent(Signer):
     @staticmethod
     @checked
     def from_seed(seed: bytes, kid: str | None = None) -> Agent:
-        """From the 32-byte seed; did and kid follow from it."""
+        """An Agent with a key from its 32-byte seed; did and kid are derived from it."""
         key = _key_of(seed)
         multikey = encode_multikey(key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
         return Agent(f"did:key:{multikey}#{multikey}", key.sign, f"did:key:{multikey}")
@@ -70,7 +70,7 @@ def _key_of(seed: bytes) -> Ed25519PrivateKey:
 
 @dataclass(frozen=True)
 class Parts:
-    """A JWS decoded. Nothing of it has been verified."""
+    """A decoded JWS. Nothing in it has been verified."""
 
     header_text: str
     payload_text: str
@@ -80,14 +80,14 @@ class Parts:
 
 @dataclass(frozen=True)
 class Jws(Parts):
-    """The same with header and payload read."""
+    """The same, with header and payload parsed."""
 
     header: dict[str, Json]
     payload: dict[str, Json]
 
 
 def sign_jws(signer: Signer, typ: str, payload: dict[str, Any]) -> str:
-    """Signs the RFC 8785 form under ``{alg, kid, typ}``: one input and key give one text."""
+    """Signs the RFC 8785 form under ``{alg, kid, typ}``: the same input and key always give the same text."""
     header = canonicalize({"alg": "EdDSA", "kid": signer.kid, "typ": typ})
     signing_input = f"{base64url.encode(header.encode())}.{base64url.encode(canonicalize(payload).encode())}"
     signature = signer.sign(signing_input.encode())
@@ -97,7 +97,7 @@ def sign_jws(signer: Signer, typ: str, payload: dict[str, Any]) -> str:
 
 
 def split_jws(text: str, max_chars: int) -> Parts:
-    """Three parts of canonical base64url, the first two UTF-8; ``Refused('malformed-jws')`` otherwise."""
+    """Three parts of canonical base64url, the first two of UTF-8 text; ``Refused('malformed-jws')`` otherwise."""
     parts = text.split(".")
     if len(text) > max_chars or len(parts) != 3:
         raise Refused("malformed-jws", f"not three parts in at most {max_chars} characters")
@@ -125,7 +125,7 @@ def _object(text: str, part: str) -> dict[str, Json]:
 
 
 def exact_kid(jws: Jws, typ: str) -> str:
-    """The kid of a header that is exactly alg EdDSA, kid and typ in canonical form, as the service signs it."""
+    """The kid of a header that has exactly alg EdDSA, kid and typ in canonical form, as the service signs it."""
     kid = jws.header.get("kid")
     if not isinstance(kid, str) or jws.header_text != canonicalize({"alg": "EdDSA", "kid": kid, "typ": typ}):
         raise Refused("wrong-header", f"the header must be exactly alg EdDSA, kid and typ {typ}")

@@ -32,7 +32,7 @@ def root_of(leaves: Sequence[bytes]) -> bytes:
 
 
 def verify_inclusion(leaf_hash: bytes, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:
-    """Whether the leaf is in the tree. Root and size must come from where they are trusted, as a signed checkpoint."""
+    """Whether the leaf is in the tree. Root and size must come from a trusted source, such as a signed checkpoint."""
     if not 0 <= index < size < 2**53 or any(len(part) != 32 for part in (leaf_hash, *path)):
         return False
     computed, at, last, used = leaf_hash, index, size - 1, 0

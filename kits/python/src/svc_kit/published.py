@@ -1,6 +1,6 @@
 """Published tables of checks and trust configurations, by hash (protocol §7, §8).
 
-A Receipt is verified by the table that it was decided under, so entries are added and never changed.
+Entries are added and never changed, because a Receipt is verified by the table under which it was decided.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ class Check:
     requires: tuple[str, ...]
     reasons: tuple[str, ...]
     looks_up: bool
-    """It depends on a look-up, and can be unavailable."""
+    """The check depends on a look-up, which can be unavailable."""
 
 
 @dataclass(frozen=True)
 class Profile:
     hashes: tuple[str, ...]
-    """The latest first; all have the same table."""
+    """Latest first; all have the same table."""
     checks: tuple[Check, ...]
-    """In the order that decides the reason."""
+    """In the order that determines the reason."""
     has_budgets: bool
 
 

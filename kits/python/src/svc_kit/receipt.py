@@ -1,4 +1,4 @@
-"""Receipts, verified offline (protocol §7, §8): form, signature, and that all members agree with each other."""
+"""Verifies Receipts offline (protocol §7, §8): form, signature, and that all members agree."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ class VerifiedReceipt:
 def verify_receipt(
     receipt: Document, did_document: Document | ServiceKeys, *, service_did: str | None = None
 ) -> VerifiedReceipt:
-    """Verifies a Receipt by the service's DID document, or ``ServiceKeys`` made of it.
+    """Verifies a Receipt with the service's DID document, or with ``ServiceKeys`` made from it.
 
-    Success means that the service signed exactly this and that it is consistent; not that it is about your request (compare
-    ``request_hash``), nor that it is an ALLOW.
+    Success means that the service signed exactly this and that it is consistent. It does not mean that the Receipt is about
+    your request (compare ``request_hash``), nor that it is an ALLOW.
 
     Raises:
-        Refused: With the code of the first fault. ``key-not-in-force`` says that it takes ``verify_included_receipt``.
+        Refused: With the code of the first fault. For ``key-not-in-force``, use ``verify_included_receipt``.
     """
     signed = verify_signed(receipt, open_keys(did_document, service_did))
     if signed.untimely is not None:
@@ -73,7 +73,7 @@ def verify_receipt(
 
 @dataclass(frozen=True)
 class Signed:
-    """A Receipt in which nothing is wrong, except perhaps that its date is not one of its key's time."""
+    """A valid Receipt, except that its date may be outside its key's time."""
 
     verified: VerifiedReceipt
     untimely: str | None
@@ -293,7 +293,7 @@ _BODY = closed(
 
 
 def check_body(body: dict[str, Any]) -> None:
-    """The form and the consistency of a Receipt's body; ``Refused`` with the first fault."""
+    """Checks the form and the consistency of a Receipt's body; ``Refused`` with the first fault."""
     _BODY(body, "")
     outcomes: dict[str, Any] = {**body["protocol"]["checks"], **body["trust"]["checks"]}
     if ulid_time(body["receipt_id"]) != parse_instant(body["evaluated_at"]):

@@ -1,4 +1,4 @@
-"""The service's keys out of its pinned DID document: the root of trust."""
+"""The service's keys from its pinned DID document: the root of trust."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class _Key:
 
 
 class ServiceKeys:
-    """Keys of one service. Obtain the document once, over a channel that you trust: ``/.well-known/did.json``."""
+    """Keys of one service. Obtain the document once over a trusted channel from ``/.well-known/did.json``."""
 
     @checked_but("did_document")
     def __init__(self, did_document: str | bytes | Mapping[str, Any], service_did: str | None = None) -> None:
         """
         Args:
-            service_did: The DID that the document must be of.
+            service_did: The DID that the document must have.
 
         Raises:
             Refused: ``malformed-did-document``, ``wrong-service``.
@@ -57,16 +57,16 @@ class ServiceKeys:
         return f"{self.did}{identifier}" if identifier.startswith("#") else identifier
 
     def kids(self) -> list[str]:
-        """Of all keys, whatever they are for."""
+        """The ids of all keys, whatever their purpose."""
         return list(self._methods)
 
     @checked
     def check(self, purpose: str, kid: str, jws: Parts, signed_at_ms: int | None) -> str | None:
-        """Verifies a signature. What is returned says why its date does not count; None where it does.
+        """Verifies a signature. Returns why its date is outside the key's time, or None if it is not.
 
         Args:
             purpose: ``receipt``, or ``status`` for status lists, checkpoints and attestations.
-            signed_at_ms: The instant that what was signed gives as its own; None where something else vouches for it.
+            signed_at_ms: The date in the signed content; None if something else vouches for it.
 
         Raises:
             Refused: ``wrong-service``, ``unknown-key``, ``wrong-key``, ``unusable-key``, ``wrong-signature``.

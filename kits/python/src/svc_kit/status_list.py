@@ -25,7 +25,7 @@ def decode_bitstring(text: str) -> bytes | None:
     if not text.startswith("u") or len(text) > _MAX_CHARS:
         return None
     member = base64url.decode(text[1:])
-    # Bare of optional header fields, so that nothing is read that has no meaning here.
+    # The header must have no optional fields, so that everything that is read has a meaning here.
     if member is None or len(member) < 18 or member[:3] != b"\x1f\x8b\x08" or member[3] != 0:
         return None
     inflate = zlib.decompressobj(wbits=31)
@@ -38,7 +38,11 @@ def decode_bitstring(text: str) -> bytes | None:
 
 
 def is_set(bits: bytes, index: int) -> bool:
-    """The entry at ``index``, the left-most bit being 0. InvalidArgument if there is none: it must never read as valid."""
+    """Whether the entry at ``index`` is set; the left-most bit is entry 0.
+
+    Raises:
+        InvalidArgument: There is no such entry. A missing entry must never read as valid.
+    """
     if not 0 <= index < len(bits) * 8:
         raise InvalidArgument(f"the status list has no entry {index}")
     return bits[index >> 3] & (0x80 >> (index & 7)) != 0
@@ -46,7 +50,7 @@ def is_set(bits: bytes, index: int) -> bool:
 
 @dataclass(frozen=True)
 class StatusList:
-    """A list that the service signed."""
+    """A Bitstring Status List that the service signed."""
 
     url: str
     valid_from: str
@@ -61,10 +65,10 @@ class StatusList:
 def verify_status_list(
     credential: str, did_document: str | bytes | Mapping[str, Any] | ServiceKeys, *, service_did: str | None = None
 ) -> StatusList:
-    """Verifies a list as ``GET /status-lists/…`` serves it. Whether it is recent enough, the caller says by ``valid_from``.
+    """Verifies a list as ``GET /status-lists/…`` serves it. The caller must check ``valid_from`` for its age.
 
     Raises:
-        Refused: ``malformed-jws``, ``wrong-header``, ``malformed-status-list``, or what is wrong with key or signature.
+        Refused: ``malformed-jws``, ``wrong-header``, ``malformed-status-list``, or a fault of key or signature.
     """
     keys = open_keys(did_document, service_did)
     jws = parse_jws(credential, _MAX_CHARS * 2)

@@ -1,4 +1,4 @@
-"""Strict JSON (protocol §1): one text, one value, for every reader."""
+"""Strict JSON (protocol §1): every reader reads the same value from a text."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MAX_INTEGER = 2**53 - 1
 
 @checked
 def parse_json(text: str | bytes) -> Json:
-    """The value of strict JSON.
+    """Parses strict JSON.
 
-    Refused are a byte order mark, a second member of one name, nesting deeper than 32, lone surrogates, U+0000, and
-    every number but integers within ±(2^53−1) written without fraction and exponent. ``-0`` is 0.
+    It refuses a byte order mark, a duplicate member, nesting deeper than 32, lone surrogates and U+0000. Numbers must be
+    integers within ±(2^53−1), written without fraction and exponent. ``-0`` is 0.
 
     Raises:
         Refused: ``malformed-json``.
@@ -28,7 +28,10 @@ def parse_json(text: str | bytes) -> Json:
 
 
 def parse_json_of_any_numbers(text: str | bytes) -> Json:
-    """The same with every number of RFC 8259 as a float, U+0000, and nesting up to 64: what ``canonicalize`` can write."""
+    """The same, but also accepts every number of RFC 8259, as a float, U+0000, and nesting up to 64.
+
+    ``canonicalize`` can write all of these values.
+    """
     return _parse(text, _ANY_NUMBERS, 64, takes_nul=True)
 
 
@@ -69,7 +72,7 @@ def _check(value: Json, depth: int, takes_nul: bool) -> None:
 
 
 def has_surrogate(text: str) -> bool:
-    """Whether the text has a surrogate: in a ``str`` it has no partner, so the text has no UTF-8 form."""
+    """Whether the text has a surrogate. In a ``str`` every surrogate is unpaired, so the text has no UTF-8 form."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -89,7 +92,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(literal: str) -> int:
-    # The length first: reading thousands of digits takes quadratic time.
+    # Checks the length first, because reading thousands of digits takes quadratic time.
     if len(literal) > 17 or abs(int(literal)) > MAX_INTEGER:
         _refuse("number out of range")
     return int(literal)

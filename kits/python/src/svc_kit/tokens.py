@@ -1,6 +1,6 @@
-"""Actions, Proofs and Grants (protocol §2, §3, §5): read in form, and signed.
+"""Reads and signs Actions, Proofs and Grants (protocol §2, §3, §5).
 
-Reading proves form only. Whether a Proof or a Grant counts, the service decides.
+Reading checks the form only. The service decides whether a Proof or a Grant is valid.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def check_action(action: Any) -> dict[str, Any]:
 
 @checked
 def request_hash(action: Mapping[str, Any], method: str, url: str) -> str | None:
-    """The ``request_hash`` of a Receipt about this Action and HTTP request; None for a URL that nobody can sign for."""
+    """The ``request_hash`` of a Receipt about this Action and HTTP request; None for a URL that cannot be in a Proof."""
     htu = normalize_htu(url)
     return None if htu is None else sha256(canonicalize({"action": dict(action), "htm": method, "htu": htu}))
 
@@ -91,14 +91,14 @@ def request_hash(action: Mapping[str, Any], method: str, url: str) -> str | None
 
 @dataclass(frozen=True)
 class Proof:
-    """A Proof that has its form. ``is_signed`` says whether the Agent signed it."""
+    """A well-formed Proof. ``is_signed`` says whether the Agent signed it."""
 
     agent: str
     audience: str
     grant_id: str
     method: str
     url: str
-    """In normal form."""
+    """The URL in normal form."""
     action: dict[str, Any]
     iat: int
     jti: str
@@ -106,13 +106,13 @@ class Proof:
 
     @property
     def is_signed(self) -> bool:
-        """Whether the signature is by the Agent that the Proof names, and strict."""
+        """Whether the signature is strict and by the Agent that the Proof names."""
         return ed25519.verify(decode_did_key(self.agent) or b"", self.jws.signing_input, self.jws.signature)
 
 
 @checked
 def parse_proof(text: str) -> Proof:
-    """Reads a Proof; ``Refused('PROOF_MALFORMED')`` for whatever is wrong with its form."""
+    """Reads a Proof; ``Refused('PROOF_MALFORMED')`` for every fault of form."""
     try:
         jws = parse_jws(text, PROOF_MAX_CHARS)
         return _read_proof(jws)
@@ -161,17 +161,17 @@ def sign_proof(
     now: Callable[[], float] = time.time,
     jti: str | None = None,
 ) -> str:
-    """A Proof for the header ``Svc-Proof`` of one request, good once.
+    """Signs a Proof for the header ``Svc-Proof`` of one request; it is valid for one use.
 
     Args:
         audience: The did:web DID of the relying party.
-        method, url: Of the HTTP request that will carry it; the URL absolute.
-        action: What the request does, in the relying party's words; amounts in minor units.
+        method, url: Of the HTTP request that will carry the Proof; the URL is absolute.
+        action: What the request does, in the relying party's terms; amounts in minor units.
         now: Seconds since the epoch.
         jti: 22–64 base64url characters, never used before; random unless given.
 
     Raises:
-        Refused: What the service would refuse for its form, or for not matching its own request.
+        Refused: The service would refuse the form, or the Proof does not match its own request.
     """
     checked = check_action(dict(action))
     htu = normalize_htu(url)
@@ -191,7 +191,7 @@ def sign_proof(
 
 @dataclass(frozen=True)
 class Grant:
-    """A Grant that has its form; whether its signature counts, only the issuer's DID document tells."""
+    """A well-formed Grant. Only the issuer's DID document tells whether its signature is valid."""
 
     kid: str
     id: str
@@ -203,17 +203,20 @@ class Grant:
     """None: any registered relying party."""
     capabilities: list[dict[str, Any]]
     budget_problem: str | None
-    """What is wrong with the form of budgets: malformed for a profile that knows them, unknown constraints for another."""
+    """The fault in the form of the budgets.
+
+    A profile that supports budgets denies the Grant as malformed; another profile denies it for unknown constraints.
+    """
     jws: Jws
 
     @checked
     def is_signed_by(self, key: bytes) -> bool:
-        """Whether the signature is by this raw Ed25519 key, and strict."""
+        """Whether the signature is strict and by this raw Ed25519 key."""
         return ed25519.verify(key, self.jws.signing_input, self.jws.signature)
 
 
 class _Findings:
-    """What is wrong in form wins over what is only unknown (protocol §2)."""
+    """A malformed form takes precedence over unknown features (protocol §2)."""
 
     def __init__(self) -> None:
         self._malformed: str | None = None
@@ -274,7 +277,7 @@ def parse_grant(text: str) -> Grant:
 
 
 def _header_kid(jws: Jws, typ: str, cty: str | None, findings: _Findings) -> str | None:
-    """Exactly alg, typ and kid; in a Grant also cty. Anything more would change what a signature means."""
+    """The header must have exactly alg, typ and kid, and for a Grant also cty: another member would change the meaning."""
     header = {name: value for name, value in jws.header.items() if name != "cty" or cty is None or value != cty}
     findings.unknown(header, ("alg", "typ", "kid"), "the header")
     alg, kid = header.get("alg"), header.get("kid")
@@ -319,7 +322,7 @@ def _check_status(status: Json, findings: _Findings) -> None:
 
 
 def _check_subject(subject: Json, findings: _Findings) -> str | None:
-    """The Agent, where it can be told."""
+    """The Agent, if it can be determined."""
     if isinstance(subject, list):
         findings.unsupported("several credential subjects")
         return None
@@ -383,7 +386,7 @@ PERIODS = ("hour", "day", "week", "month")
 
 
 def find_budget_problem(action: str, constraints: Mapping[str, Any]) -> str | None:
-    """What is wrong in form with the budgets in these constraints (protocol §11), or None."""
+    """The fault in the form of the budgets in these constraints (protocol §11), or None."""
     for name in BUDGET_KEYS[action]:
         if name not in constraints:
             continue
@@ -398,7 +401,7 @@ def find_budget_problem(action: str, constraints: Mapping[str, Any]) -> str | No
 
 
 def _check_jwt_claims(claims: Mapping[str, Json], agent: str | None, findings: _Findings) -> None:
-    """``iss``, ``sub`` and ``jti`` repeat what the credential says; ``iat`` is an integer, and not used."""
+    """``iss``, ``sub`` and ``jti`` must repeat what the credential says; ``iat`` must be an integer and is not used."""
     for name, expected in (("iss", claims.get("issuer")), ("sub", agent), ("jti", claims.get("id"))):
         value = claims.get(name)
         if name not in claims:
@@ -413,7 +416,7 @@ def _check_jwt_claims(claims: Mapping[str, Json], agent: str | None, findings: _
 def purchase(max_amount: int, currency: str, resources: list[str] | LeftOut = LEFT_OUT, **budgets: Any) -> dict[str, Any]:
     """A Capability for purchases of at most ``max_amount`` minor units; budgets: ``maxTotal``, ``maxUses`` and so on.
 
-    Without ``resources`` it is for any; ``None`` does not stand for that.
+    Without ``resources`` it allows any resource; ``None`` does not mean that.
     """
     constraints = {"maxAmount": max_amount, "currency": currency, **budgets}
     return {"action": "commerce:purchase", "constraints": constraints, **({} if isinstance(resources, LeftOut) else {"resources": resources})}
@@ -426,16 +429,19 @@ def api_call(methods: list[str], resources: list[str], **budgets: Any) -> dict[s
 
 
 _CLOCKS_APART_MS = 300_000
-"""Longest time from the allocation of a Grant to its signature, and largest difference between the clock here and the service's."""
+"""Longest time from the allocation of a Grant to its signature, and largest difference between this clock and the
+service's.
+"""
 _NODES_APART_MS = 1_000
 """Largest difference between the clocks of two nodes of the service."""
 
 
 def _present(grant_id: object) -> int:
-    """A present, in seconds, that no node of the service takes for the future: nodes decide by their own clocks from when on a Grant is valid.
+    """A present, in seconds, that no node of the service considers to be in the future.
 
-    It comes from the Grant's id, which contains the time of the allocation by the clock of one node. It is an error where the clock here differs
-    from that by more than five minutes: one of the clocks is wrong, or the allocation is old.
+    Each node decides by its own clock when a Grant becomes valid. The present comes from the Grant's id, which contains the
+    time of the allocation by one node's clock. If the clock here differs from that by more than five minutes, it is an error:
+    one of the clocks is wrong, or the allocation is old.
     """
     now_ms = int(time.time() * 1000)
     allocated_ms = ulid_time(grant_id) if isinstance(grant_id, str) and is_grant_id(grant_id) else now_ms
@@ -466,14 +472,15 @@ def sign_grant(
     Args:
         signer: The Principal's key; its kid is ``<did>#key-<n>``.
         allocation: The answer: ``id``, ``issuer``, ``agent``, ``credentialStatus``.
-        audience: The did:web DIDs of 1 to 64 relying parties, for which alone the Grant is. Left out, it is for any registered one; ``None`` and
-            an empty list do not stand for that.
-        valid_from: Seconds since the epoch. The default is one second before the service allocated the Grant, by its clock.
+        audience: The did:web DIDs of the 1 to 64 relying parties at which the Grant is valid. If left out, it is valid at
+            any registered one; ``None`` and an empty list do not mean that.
+        valid_from: Seconds since the epoch. The default is one second before the service allocated the Grant, by its
+            clock.
 
     Raises:
-        InvalidArgument: Without ``valid_from``, more than five minutes after the allocation, or where the clock here differs from the service's by
-            more than that.
-        Refused: What the service would refuse for its form, or an allocation to another Principal.
+        InvalidArgument: Without ``valid_from``: more than five minutes have passed since the allocation, or the clock
+            here differs from the service's by more than that.
+        Refused: The service would refuse the form, or the allocation is for another Principal.
     """
     missing = [name for name in ("id", "issuer", "agent", "credentialStatus") if name not in allocation]
     if missing or not isinstance(allocation["credentialStatus"], Mapping):

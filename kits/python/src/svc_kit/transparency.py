@@ -1,4 +1,4 @@
-"""That a Receipt is in the signed checkpoint of its day, and bundles (protocol §12)."""
+"""Verifies that a Receipt is in the signed checkpoint of its day, and verifies bundles (protocol §12)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .strict_json import parse_json
 _HEX = re.compile(r"[0-9a-f]{64}")
 _KEY_NUMBER = re.compile(r"[1-9][0-9]*")
 _JSON_SPACE = " \t\r\n"
-"""Alone may stand around a JWS. What ``strip`` takes without it differs between languages."""
+"""The only white space allowed around a JWS. Languages differ in what ``strip`` removes by default."""
 _MOST_APART_SECONDS = 300
-"""The clocks that dated a checkpoint and its attestation differ by no more."""
+"""The clocks that dated a checkpoint and its attestation differ by at most this."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Attestation:
-    """The service's word, under a key in force, for a Receipt and a checkpoint signed under one that is not any more."""
+    """Vouches, under a key in force, for a Receipt and a checkpoint whose key is no longer in force."""
 
     iss: str
     receipt_id: str
@@ -65,7 +65,7 @@ class VerifiedBundle:
     receipt: VerifiedReceipt
     inclusion: VerifiedInclusion
     evidence: dict[str, str]
-    """Artifacts by hash, those that are text."""
+    """The artifacts that are text, by hash."""
 
 
 def _day_of(receipt_id: Any) -> str | None:
@@ -79,7 +79,7 @@ def _day_of(receipt_id: Any) -> str | None:
 def verify_checkpoint(
     checkpoint: str, did_document: Document | ServiceKeys, *, service_did: str | None = None
 ) -> tuple[Checkpoint, str]:
-    """The checkpoint in a compact JWS and the kid that signed it; ``Refused`` otherwise."""
+    """The checkpoint in a compact JWS and the kid of the signing key; ``Refused`` otherwise."""
     keys = open_keys(did_document, service_did)
     return _verify_checkpoint(checkpoint, keys, is_attested=False)
 
@@ -143,7 +143,7 @@ def _check_agreement(checkpoint: Checkpoint) -> None:
     if first is not None and last is not None and not (first == last if size == 1 else first < last):
         raise Refused("contradiction", "/last_receipt_id must come after the first one")
     ids = [receipt_id for receipt_id in (first, last)[:size] if receipt_id is not None]
-    # With two Receipts at most the checkpoint names every leaf.
+    # With at most two Receipts the checkpoint names every leaf.
     if size <= 2 and checkpoint.root != f"sha256:{root_of([hash_leaf(one.encode()) for one in ids]).hex()}":
         raise Refused("contradiction", "/root must be that of the ids")
 
@@ -166,8 +166,8 @@ def verify_receipt_inclusion(
     Args:
         receipt_id: Of a verified Receipt.
         inclusion: The answer of ``GET /decisions/{receipt_id}/inclusion``.
-        checkpoint: The day's checkpoint from elsewhere, record or JWS: it must be the one in the proof. Without it a service
-            that shows two readers different checkpoints is not noticed.
+        checkpoint: The day's checkpoint from another source, record or JWS. It must be the one in the proof. Without it, a
+            service that shows two readers different checkpoints is not detected.
         attestation: The answer of ``GET /decisions/{receipt_id}/attestation``, or the JWS in it.
 
     Raises:
@@ -182,12 +182,12 @@ def verify_receipt_inclusion(
             raise Refused("other-checkpoint", "the checkpoint given is not the one in the proof")
     attested = None if attestation is None else _verify_attestation(attestation, receipt_id, jws, keys)
     signed, kid = _verify_checkpoint(jws, keys, is_attested=attested is not None)
-    # A thief of a key that has ended dates an attestation before its end. Nobody can have stored a later checkpoint then.
+    # A thief of an ended key would date an attestation before the key's end. No later checkpoint can have existed then.
     if attested is not None and attested.iat + _MOST_APART_SECONDS < signed.iat:
         raise Refused("wrong-attestation", f"the attestation is dated before the checkpoint that it is of, {signed.day}")
     if shown is not None:
         right = {**vars(signed), "kid": kid, "checkpoint_hash": sha256(jws)}
-        # True equals 1, and nothing that was signed is true or false.
+        # In Python True equals 1, but no signed value is true or false.
         if any(name in shown and (isinstance(shown[name], bool) or shown[name] != value) for name, value in right.items()):
             raise Refused("payload-mismatch", "the members beside the checkpoint's JWS are not those that were signed")
     leaf = hash_leaf(receipt_id.encode("utf-8", "surrogatepass"))
@@ -249,7 +249,7 @@ def _read_object(given: Any, most_chars: int) -> dict[str, Any] | None:
 
 
 def _find_jws(given: Document, name: str, code: str) -> tuple[str, dict[str, Any] | None]:
-    """In an object, its text, or the bare JWS; and the object."""
+    """The JWS in an object, in its text, or bare; and the object."""
     if isinstance(given, bytes):
         given = given.decode("utf-8", "replace")
     if isinstance(given, str):
@@ -299,7 +299,7 @@ def verify_included_receipt(
     attestation: Document | None = None,
     service_did: str | None = None,
 ) -> tuple[VerifiedReceipt, VerifiedInclusion]:
-    """Both. With an attestation this also verifies a Receipt whose key was compromised or not in force."""
+    """Verifies both. With an attestation it also verifies a Receipt whose key was compromised or not in force."""
     keys = open_keys(did_document, service_did)
     signed = verify_signed(receipt, keys)
     receipt_id = signed.verified.receipt["receipt_id"]
@@ -309,7 +309,7 @@ def verify_included_receipt(
 
 
 def _check_doubt(signed: Signed, attestation: Attestation | None) -> None:
-    """A Receipt's date counts in its key's time, or by an attestation to this very Receipt."""
+    """Accepts a Receipt's date within its key's time, or with an attestation to this exact Receipt."""
     if attestation is not None and attestation.receipt_hash == sha256(signed.verified.receipt["receipt"]):
         return
     if signed.untimely is not None:
@@ -325,9 +325,9 @@ def _check_doubt(signed: Signed, attestation: Attestation | None) -> None:
 def verify_bundle(
     bundle: Document, did_document: Document | ServiceKeys, *, service_did: str | None = None
 ) -> VerifiedBundle:
-    """Verifies a bundle, which is a Receipt with everything that it takes, by the service's pinned DID document.
+    """Verifies a bundle, which is a Receipt with everything needed to verify it, with the service's pinned DID document.
 
-    The document in the bundle is not believed: a file cannot authenticate itself.
+    The document in the bundle is not trusted, because a file cannot authenticate itself.
 
     Raises:
         Refused: With the code of the first fault.
@@ -348,7 +348,7 @@ def verify_bundle(
         signed.verified.receipt["receipt_id"],
         parts["inclusion"],
         keys,
-        # There None says that there is none; a null in a bundle is a part without its JWS.
+        # There None means no checkpoint, but a null in a bundle is a part without its JWS.
         checkpoint={} if parts["checkpoint"] is None else parts["checkpoint"],
         attestation={} if "attestation" in parts and parts["attestation"] is None else parts.get("attestation"),
     )
@@ -373,7 +373,7 @@ def _check_evidence(evidence: Any, receipt: Mapping[str, Any]) -> dict[str, str]
         digest, body = str(fields[0]), str(fields[2])
         data = body.encode("utf-8", "surrogatepass")
         if sha256(data) != digest:
-            # Bytes that are no text are in base64url: the hash says which.
+            # Bytes that are not text are in base64url; the hash shows which of the two it is.
             decoded = base64url.decode(body)
             if decoded is None or sha256(decoded) != digest:
                 raise Refused("wrong-evidence", f"/evidence/{i} has not the hash {digest}")

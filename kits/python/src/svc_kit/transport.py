@@ -1,7 +1,8 @@
-"""Calls of the service, each within a deadline: what comes of one is a JSON object, or ``ServiceError``.
+"""Calls of the service, each within a deadline. The result is a JSON object or a ``ServiceError``.
 
-A call can be sent twice without harm unless it says otherwise, so lost connections, 429, 503 and what a gateway answers in place of the
-service (any 5xx but 503 and ``INTERNAL``) are tried again within the deadline, as ``Retry-After`` has it.
+Unless a call says otherwise, it can be repeated without harm. So it is repeated within the deadline after a lost
+connection, 429, 503, or a gateway's answer in place of the service's (any 5xx except 503 and ``INTERNAL``), as
+``Retry-After`` says.
 """
 
 from __future__ import annotations
@@ -37,18 +38,18 @@ _HELP = re.compile(
 )
 _API_KEY = re.compile(r"[\x21-\x7e]{1,512}")
 _OWN_5XX = ((500, "INTERNAL"), (501, "NOT_IMPLEMENTED"))
-"""What the service itself answers beside 503; 501 is of the one in memory (``@svc/testing``)."""
+"""The service's own 5xx besides 503. Only the service in memory (``@svc/testing``) answers 501."""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would take the key along."""
+    """A redirect would send the key to another address."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 class _Request(urllib.request.Request):
-    """Knows its sockets, so that another thread can end them."""
+    """Stores its sockets, so that another thread can shut them down."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -78,7 +79,7 @@ class _Request(urllib.request.Request):
             self.end()
 
     def end(self) -> None:
-        """Whoever reads from or writes to a socket of this request stops."""
+        """Stops everything that reads from or writes to a socket of this request."""
         with self._lock:
             self._is_over = True
             for one in self._sockets:
@@ -99,13 +100,13 @@ class _Https(urllib.request.HTTPSHandler):
 
 
 _OPENER = urllib.request.build_opener(_NoRedirect, _Http, _Https)
-# A proxy of the environment would read the key in plain http. Under https it sees a tunnel.
+# A proxy from the environment could read the key in plain http. Under https it sees only a tunnel.
 _DIRECT = urllib.request.build_opener(_NoRedirect, _Http, urllib.request.ProxyHandler({}))
 
 
 class _Repeats:
-    """Of calls that were refused with 429 or 503, of all calls together: who all repeat would triple the load of a service that has too
-    much of it. So many a second, a share of the calls beside, saved up for ten seconds.
+    """Limits the repeats after 429 or 503, for all calls together: 10 a second and 0.2 for each call, at most 100 in
+    reserve. Without a limit, repeats could triple the load of a service that is already overloaded.
     """
 
     def __init__(self) -> None:
@@ -130,7 +131,7 @@ class _Failure:
     error: ServiceError
     can_repeat: bool
     is_lost: bool
-    """The request may have been acted on although no answer says so."""
+    """The service may have acted on the request although no answer says so."""
 
 
 def _failure(kind: Kind, message: str, *, can_repeat: bool = False, is_lost: bool = False) -> _Failure:
@@ -139,12 +140,12 @@ def _failure(kind: Kind, message: str, *, can_repeat: bool = False, is_lost: boo
 
 @dataclass(frozen=True)
 class Transport:
-    """Of one service and one key."""
+    """Calls one service with one key."""
 
     base_url: str
     api_key: str = field(repr=False)
     timeout_seconds: float = 5.0
-    """Of a whole call, repeats included: name look-up, connection, headers and body."""
+    """For a whole call, repeats included: name look-up, connection, headers and body."""
     _repeats: _Repeats = field(default_factory=_Repeats, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -160,7 +161,7 @@ class Transport:
         check_timeout(self.timeout_seconds)
 
     def get(self, path: str, query: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Changes nothing. Members of the query that are None are left out."""
+        """A call that changes nothing. Members of the query that are None are left out."""
         given = {name: value for name, value in (query or {}).items() if value is not None}
         search = f"?{urllib.parse.urlencode(given)}" if given else ""
         return self._call("GET", path + search, None, {}, is_once_only=False, timeout_seconds=self.timeout_seconds)
@@ -176,7 +177,7 @@ class Transport:
     ) -> dict[str, Any]:
         """
         Args:
-            is_once_only: It would do the same thing a second time, so it is repeated only where it certainly did nothing.
+            is_once_only: A second call would have its effect twice; it is repeated only if the first certainly had none.
         """
         timeout = self.timeout_seconds if timeout_seconds is None else timeout_seconds
         check_timeout(timeout)
@@ -209,7 +210,7 @@ class Transport:
             is_lost, was_503 = is_lost or outcome.is_lost, was_503 or is_503
             spread = random.random() * min(_MAX_BACKOFF_SECONDS, 0.1 * 2.0 ** (attempt - 1))
             delay = (error.retry_after_seconds or 0.0) + spread
-            # A 503 may stand for a commit whose end the service itself does not know.
+            # A 503 may stand for a commit whose outcome the service itself does not know.
             may_repeat = outcome.can_repeat and not (is_once_only and (outcome.is_lost or is_503))
             is_in_time = delay < ends - time.monotonic()
             if not may_repeat or not is_in_time or (error.status in (429, 503) and not self._repeats.take()):
@@ -217,7 +218,7 @@ class Transport:
             time.sleep(delay)
 
     def _attempt(self, request: _Request, seconds: float, of_call: float) -> dict[str, Any] | _Failure:
-        # A timeout of sockets begins anew with each byte, and there is none for the look-up of a name.
+        # A timeout of a socket begins again with each byte, and the look-up of a name has no timeout.
         outcomes: queue.SimpleQueue[dict[str, Any] | _Failure | Exception] = queue.SimpleQueue()
         threading.Thread(target=lambda: outcomes.put(self._outcome(request, seconds)), daemon=True).start()
         try:
@@ -244,7 +245,7 @@ class Transport:
             reason = getattr(problem, "reason", problem)
             told = f"no usable answer of {self.base_url}: {problem or type(problem).__name__}"
             return _failure("network", told, can_repeat=True, is_lost=not isinstance(reason, (ConnectionRefusedError, socket.gaierror)))
-        except Exception as problem:  # noqa: BLE001  such as an address that is none
+        except Exception as problem:  # noqa: BLE001  such as an invalid address
             return problem
 
 
@@ -252,7 +253,7 @@ def _split(base_url: str) -> urllib.parse.SplitResult:
     try:
         url = urllib.parse.urlsplit(base_url)
         is_address = _URL.fullmatch(base_url) is not None and url.hostname is not None and url.port != 0
-    except ValueError:  # such as a port that is none
+    except ValueError:  # such as an invalid port
         is_address = False
     if not is_address:
         raise InvalidArgument("base_url must be an absolute URL in visible ASCII")
@@ -266,7 +267,7 @@ def check_timeout(seconds: float) -> None:
 
 
 def _final(error: ServiceError, is_unknown: bool) -> ServiceError:
-    """A definite refusal of one attempt does not say what became of an earlier one whose answer was lost or a 503."""
+    """A definite refusal of one attempt says nothing about an earlier attempt whose answer was lost or was a 503."""
     if not is_unknown or error.kind == "bad-response":
         return error
     return ServiceError(
@@ -280,7 +281,7 @@ def _final(error: ServiceError, is_unknown: bool) -> ServiceError:
 
 
 def _body(answer: http.client.HTTPResponse) -> bytes:
-    """As much as ``_read`` takes. ``read`` with a size says nothing of a body that ends before its Content-Length."""
+    """At most what ``_read`` accepts. ``read`` with a size does not detect a body that ends before its Content-Length."""
     data = answer.read(_MAX_ANSWER_BYTES + 1)
     if answer.length and len(data) <= _MAX_ANSWER_BYTES:
         raise http.client.IncompleteRead(data, answer.length)
@@ -317,12 +318,12 @@ def _refusal(problem: urllib.error.HTTPError) -> _Failure:
 
 
 def _is_of_gateway(status: int, code: str | None) -> bool:
-    """Whether something in between answered, such as with 520 or 524, which may have handed the request on."""
+    """Whether a gateway answered, such as with 520 or 524. The gateway may have forwarded the request."""
     return status >= 500 and status != 503 and (status, code) not in _OWN_5XX
 
 
 def _help_url(links: list[str]) -> str | None:
-    """The target of the link with ``rel="help"`` (RFC 8288), where it is one that a person can open."""
+    """The target of the link with ``rel="help"`` (RFC 8288), if a person can open it in a browser."""
     found = _HELP.search(", ".join(links))
     return None if found is None else found[1]
 

@@ -1,6 +1,7 @@
-"""Webhooks as they arrive (Standard Webhooks 1.0.0; protocol §15).
+"""Verifies webhooks as they arrive (Standard Webhooks 1.0.0; protocol §15).
 
-Believed if a secret of the subscription, or the service under its DID document, has signed these very bytes just now.
+A webhook is authentic if these exact bytes were recently signed with a secret of the subscription, or by the service
+under its DID document.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 @runtime_checkable
 class Headers(Protocol):
-    """A dict, or what a framework has instead: names in any case, each with a text or with several."""
+    """A dict, or the equivalent of a framework: names in upper or lower case, each with one text or several."""
 
     def items(self) -> Iterable[tuple[str, str | Sequence[str]]]: ...
 
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """What happened, and to what. It may arrive more than once: handle each ``id`` once."""
+    """What happened, and to what. An event may arrive more than once: handle each ``id`` once."""
 
     id: str
     type: str
@@ -45,7 +46,7 @@ class WebhookEvent:
     """When it happened: RFC 3339, UTC."""
     subscription_id: str
     data: dict[str, Any]
-    """Ids; its members are those of the type."""
+    """Ids; the members depend on the type."""
 
 
 @checked
@@ -59,17 +60,18 @@ def verify_webhook(
     tolerance_seconds: int = 300,
     now: Callable[[], float] = time.time,
 ) -> WebhookEvent:
-    """The event that a request carries. Answer 204 within 15 seconds, and 400 where this raises ``Refused``.
+    """Verifies a request and returns its event. Answer 204 within 15 seconds, and 400 if this raises ``Refused``.
 
     Args:
-        headers: Names in any case.
-        body: As it came, not what a JSON parser made of it.
-        secret: ``whsec_…`` of the subscription; both of them during a rotation.
-        keys: The service's, pinned: ``v1a`` signatures count then. That key signs for all endpoints, so it takes ``subscription_id`` beside it.
+        headers: Names in upper or lower case.
+        body: As received, not the result of a JSON parser.
+        secret: ``whsec_…`` of the subscription; both secrets during a rotation.
+        keys: The service's, pinned. With them ``v1a`` signatures are accepted. The service's key signs for all endpoints,
+            so ``subscription_id`` is required with them.
 
     Raises:
-        Refused: ``webhook-invalid``: not to be believed.
-        InvalidArgument: A secret that is none, or nothing to trust; a body that was parsed already.
+        Refused: ``webhook-invalid``: the webhook is not authentic.
+        InvalidArgument: A secret is invalid, nothing to trust was given, or the body was already parsed.
     """
     secrets = [_secret_bytes(one) for one in ([secret] if isinstance(secret, str) else secret or [])]
     if len(secrets) > 2 or not (secrets or keys):
@@ -79,7 +81,7 @@ def verify_webhook(
     if not 1 <= tolerance_seconds <= _MAX_TOLERANCE_SECONDS:
         raise InvalidArgument(f"tolerance_seconds must be 1 to {_MAX_TOLERANCE_SECONDS}")
     event_id, at, signature = (_header(headers, f"webhook-{name}") for name in ("id", "timestamp", "signature"))
-    # What is signed has full stops between its parts.
+    # Full stops separate the parts of the signed text, so an id must not contain one.
     if "." in event_id or has_surrogate(event_id):
         raise _invalid("webhook-id has a full stop, or is no text")
     if _TIME.fullmatch(at) is None or abs(int(at) - read_clock(now)) > tolerance_seconds:
@@ -125,7 +127,7 @@ def _header(headers: Headers, name: str) -> str:
 
 
 def _signatures_of(version: str, signatures: Sequence[str]) -> list[bytes]:
-    """Of other versions nothing is made."""
+    """Ignores signatures of other versions."""
     decoded = (_bytes_of(one[len(version) + 1 :]) for one in signatures if one.startswith(f"{version},"))
     return [one for one in decoded if one is not None]
 
@@ -137,7 +139,7 @@ def _is_of_secret(signed: bytes, signatures: Sequence[str], secrets: Sequence[by
 
 
 def _is_of_service(signed: bytes, signatures: Sequence[str], at_ms: int, keys: ServiceKeys | None) -> bool:
-    """By a status key that was in force then. ``v1a`` does not say which, and there are few."""
+    """Whether a status key in force at that time signed it. ``v1a`` does not name the key, so each of the few is tried."""
     candidates = _signatures_of("v1a", signatures)
     if keys is None or len(candidates) != 1:
         return False
