@@ -18,10 +18,10 @@ import { SvcError } from './errors.ts';
 export interface Answer {
   status: number;
   requestId: string | null;
-  /** From `Svc-Idempotent-Replay`: the service says that it repeats an earlier answer. This header is not signed. */
+  /** `Svc-Idempotent-Replay`: the service says that it repeats an earlier answer. This header is not signed. */
   isIdempotentReplay: boolean;
   /**
-   * From `Svc-Time`: the time by the service's clock, in milliseconds since the epoch. Null if absent or unreadable.
+   * `Svc-Time`: the time by the service's clock, in milliseconds since the epoch. Null if absent or unreadable.
    */
   serviceTimeMs: number | null;
   body: JsonValue;
