@@ -1,4 +1,5 @@
-"""Registers a shop and a Principal with the operator's token, and prints what the other examples take, as commands of a shell."""
+"""Registers a shop and a Principal with the operator's token; prints the environment of the other examples for a shell.
+"""
 
 import json
 import os

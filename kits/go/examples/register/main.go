@@ -1,5 +1,5 @@
-// Command register registers a shop and a Principal with the operator's token, and prints what the other examples take, as commands of
-// a shell.
+// Command register registers a shop and a Principal with the operator's token. It prints the environment of the other
+// examples as shell commands.
 package main
 
 import (
