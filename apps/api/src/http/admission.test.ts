@@ -55,18 +55,18 @@ const OVERLOAD = [
   { seconds: 10, perSecond: 120 },
 ];
 
-describe('three times what the service can do, for a third of a minute or a whole one', () => {
+describe('Admission under three times the capacity for 60 s', () => {
   const limited = simulate(new Admission(), OVERLOAD);
-  it('four fifths of what it can do are still answered in time, and nothing is late after the first seconds', () => {
+  it('answers in time at four fifths of the capacity, and none late, after the first seconds', () => {
     expect(limited(10_000, 65_000).goodPerSecond).toBeGreaterThan(0.8 * 200);
     expect(limited(10_000, 65_000).late).toBe(0);
   });
 
-  it('two seconds after it everything is answered again', () => {
+  it('refuses none and answers none late from two seconds after the load has ended', () => {
     expect(limited(67_000, 75_000)).toMatchObject({ refused: 0, late: 0 });
   });
 
-  it('without a limit next to nothing is answered in time, and it stays so after the load has gone', () => {
+  it('would, without the limit, answer less than a tenth in time, and late even after the load has ended', () => {
     const during = simulate(null, OVERLOAD);
     expect(during(10_000, 65_000).goodPerSecond).toBeLessThan(0.1 * 200);
     expect(during(67_000, 75_000).late).toBeGreaterThan(0);
@@ -123,7 +123,7 @@ const gathered = (capacity: number, times: number, orgs: number, spread: number)
   };
 };
 
-describe('of what is refused 98 in 100 are told at once, and four fifths of what can be carried are answered', () => {
+describe('Admission refuses at least 98 of 100 at once rather than after a wait, and uses 80 % of the capacity', () => {
   const cases = [200, 400, 800].flatMap((capacity) =>
     [3, 10].flatMap((times) =>
       [1, 5].flatMap((orgs) => [0, 0.5].map((spread) => ({ capacity, times, orgs, spread }))),
@@ -136,7 +136,7 @@ describe('of what is refused 98 in 100 are told at once, and four fifths of what
     2,
   );
   it.each(sampled({ quick: cheap, deep: cases }))(
-    '$times times $capacity a second, of $orgs orgs, pace changing by $spread',
+    'with $times times $capacity a second, of $orgs orgs, pace changing by $spread',
     (one) => {
       const { carried, late } = gathered(one.capacity, one.times, one.orgs, one.spread);
       expect(carried).toBeGreaterThan(0.8);
@@ -146,13 +146,13 @@ describe('of what is refused 98 in 100 are told at once, and four fifths of what
 });
 
 it.each([100, 200])(
-  'of %i a second, half are answered within 350 ms: a queue is not taken for a slow disk',
+  'Admission at %i a second keeps the median latency below 350 ms: it does not take a queue for a slow disk',
   (capacity) => {
     expect(gathered(capacity, 3, 5, 0).medianMs).toBeLessThan(350);
   },
 );
 
-describe('a service whose commits cost much each and little for each decision, and are held up now and then', () => {
+describe('Admission with slow batch commits and occasional delays', () => {
   /**
    * Answers per second, in the second of two minutes; `refill` admits requests, given the number under way and the
    * time.
@@ -197,17 +197,17 @@ describe('a service whose commits cost much each and little for each decision, a
   };
   const by48 = answered((underWay) => Array.from({ length: 48 - underWay }, () => () => {}));
 
-  it('answers at three times what it can do four fifths of what 48 at once are answered: a commit that was held up is no queue', () => {
+  it('reaches at overload four fifths of the throughput of 48 concurrent requests: a delayed commit does not count as a queue', () => {
     expect(by48).toBeLessThan(1_000 / 3);
     expect(overloaded()).toBeGreaterThan(0.8 * by48);
   });
 
-  it('has forgotten a standstill of a second some seconds later', () => {
+  it('reaches the same throughput with a standstill of 1.2 s every 14 s', () => {
     expect(overloaded(14_000)).toBeGreaterThan(0.8 * by48);
   });
 });
 
-describe('a moment in which nothing is answered, at half of what the service can do', () => {
+describe('A standstill of 500 ms at half of the capacity', () => {
   /** Answers that are due during a standstill come at its end, as quickly as the service can. */
   const standstill = (stallsMs: readonly number[], lengthMs: number) => {
     const admission = new Admission();
@@ -231,12 +231,12 @@ describe('a moment in which nothing is answered, at half of what the service can
     return refused;
   };
 
-  it('is not taken for an overload, nor is the next', () => {
+  it('causes no refusal, even when it is repeated', () => {
     expect(standstill([10_000, 12_000, 14_000, 20_000], 500)).toBe(0);
   });
 });
 
-describe('a service that was idle and is asked by 64 at once', () => {
+describe('Admission for 64 concurrent clients after an idle time', () => {
   /**
    * 64 clients of one org, each of which sends its next request when it has its answer. Answers come one after another,
    * at the given pace of each time.
@@ -264,11 +264,11 @@ describe('a service that was idle and is asked by 64 at once', () => {
     return refused;
   };
 
-  it('refuses nobody while its code is not compiled and its connections are not open', () => {
+  it('refuses none while the service is slow for the first 700 ms, as before code is compiled', () => {
     expect(refusals((nowMs) => (nowMs < 20_700 ? 100 : 700))).toBe(0);
   });
 
-  it('knows who floods it in bursts, however long each is', () => {
+  it('refuses an org that floods it in repeated bursts, but not in the first burst', () => {
     const burst = [
       { seconds: 1.4, perSecond: 600 },
       { seconds: 4, perSecond: 0.25 },
@@ -278,17 +278,17 @@ describe('a service that was idle and is asked by 64 at once', () => {
     expect(bursts(30_000, 108_000).refused).toBeGreaterThan(1_000);
   });
 
-  it('refuses where it stays so slow', () => {
+  it('refuses some if the service remains slow', () => {
     expect(refusals(() => 100)).toBeGreaterThan(0);
   });
 });
 
-it('a service that keeps up refuses nobody', () => {
+it('Admission refuses none while the service keeps up with 95 % of its capacity', () => {
   const steady = simulate(new Admission(), [{ seconds: 60, perSecond: 190 }]);
   expect(steady(0, 60_000)).toMatchObject({ refused: 0, late: 0 });
 });
 
-it('where every answer has become slow, however few are under way, as many are taken in as come after some seconds', () => {
+it('Admission refuses none, some seconds after every answer has become slow, if the slowness is not caused by the load', () => {
   const admission = new Admission();
   const leaving: { readonly atMs: number; readonly leave: (nowMs: number) => void }[] = [];
   const refusedAtMs: number[] = [];
@@ -304,7 +304,7 @@ it('where every answer has become slow, however few are under way, as many are t
   expect(refusedAtMs.filter((atMs) => atMs > 18_000)).toEqual([]);
 });
 
-it('a disk that has become quick again while many are under way is not taken for a slow one: a queue is gone in seconds', () => {
+it('Admission reduces a queue within seconds after the disk became fast again: the median latency falls below 350 ms', () => {
   const admission = new Admission();
   let underWay: { readonly atMs: number; readonly leave: (nowMs: number) => void }[] = [];
   const tookMs: number[] = [];
@@ -330,7 +330,7 @@ it('a disk that has become quick again while many are under way is not taken for
   expect(tookMs.sort((one, other) => one - other)[tookMs.length >> 1]).toBeLessThan(350);
 });
 
-it('one org takes three quarters at most, and all newcomers together no more', () => {
+it('Admission gives one org, and all newcomers together, at most three quarters of the limit', () => {
   for (const crowd of ['tenants', 'newcomers'] as const) {
     const admission = new Admission();
     const take = (name: string) => {
@@ -349,7 +349,7 @@ it('one org takes three quarters at most, and all newcomers together no more', (
 });
 
 it.each(sampled({ quick: [1, 2], deep: [1, 2, 6] }))(
-  '%i orgs that ask for three times what the service can do keep no other out',
+  '%i orgs that send three times the capacity cause no refusal of a small org',
   (floods) => {
     const random = numbers(floods);
     const admission = new Admission();
@@ -381,7 +381,7 @@ it.each(sampled({ quick: [1, 2], deep: [1, 2, 6] }))(
   },
 );
 
-it('says how long to wait, longer while it lasts', () => {
+it('Admission sends a Retry-After that grows while the overload lasts', () => {
   const admission = new Admission();
   while (true) {
     try {
@@ -401,11 +401,11 @@ it('says how long to wait, longer while it lasts', () => {
   expect(waits).toEqual(['1', '1', '3', '7', '1', '1']);
 });
 
-describe('what a caller itself makes last', () => {
+describe('The time that a caller causes itself', () => {
   const batch = { decisions: 50, isSample: false, hasStored: true, receivedAtMs: 0 };
   const waited = { decisions: 1, isSample: false, hasStored: true, receivedAtMs: 0 };
 
-  it('lowers the limit for nobody: batches that last a second, and waits for hosts of others', () => {
+  it('does not lower the limit: long batches and waits for other hosts; a delay by the service does', () => {
     const admission = new Admission();
     const { limit } = admission;
     for (let nowMs = 0; nowMs < 60_000; nowMs += 100)
@@ -423,7 +423,7 @@ describe('what a caller itself makes last', () => {
     expect(admission.limit).toBeLessThan(limit);
   });
 
-  it('counts as what was answered: of 1,000 decisions a second in batches 300 are let in at once where answers are late', () => {
+  it('does not hide load: batches count by their decisions, so late answers at 1,000 decisions a second set a limit near 300', () => {
     const admission = new Admission();
     const crowd = Array.from({ length: 20 }, () => admission.enter(tenant('c'), 0));
     for (let nowMs = 0; nowMs < 4_000; nowMs += 50) admission.enter(tenant('a'), nowMs)(nowMs + 49, batch);

@@ -20,17 +20,17 @@ const expectRefusal = (text: string, status: number) => {
   expect(errorBody.parse(JSON.parse(answer.body)).error).toBe('INVALID_REQUEST');
 };
 
-describe('what is not a proper request', () => {
+describe('A malformed HTTP request', () => {
   it.each([
-    ['no HTTP', 'hello\r\n\r\n'],
+    ['text that is not HTTP', 'hello\r\n\r\n'],
     ['two lengths', 'POST /verify HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     [
       'a length and chunks',
       'POST /verify HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
     ['a space before a colon', 'GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n'],
-    ['a bare line feed in a header', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\rC: d\r\n\r\n'],
-    ['headers without end', `GET /healthz HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['a bare carriage return in a header', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\rC: d\r\n\r\n'],
+    ['20,000 bytes of headers', `GET /healthz HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
     ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nhost: y\r\n\r\n'],
     [
@@ -39,22 +39,22 @@ describe('what is not a proper request', () => {
     ],
     ['two equal Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nHost: x\r\n\r\n'],
     [
-      'another expectation',
+      'an unknown expectation',
       'POST /verify HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: miracles\r\n\r\n',
     ],
-  ])('%s is a 400 with an Error body and a request id', async (_name, bytes) => {
+  ])('with %s is a 400 with an Error body and a request id', async (_name, bytes) => {
     const { raw } = await startService();
     expectRefusal(await raw(bytes), 400);
   });
 
-  it('headers that do not arrive in time are a 400', async () => {
+  it('whose headers do not arrive in time is a 400', async () => {
     const { raw } = await startService({
       limits: { headersTimeoutMs: 60, requestTimeoutMs: 120, timeoutCheckMs: 20 },
     });
     expectRefusal(await raw('GET /healthz HTTP/1.1\r\nHost: x\r\n'), 400);
   });
 
-  it('a body that does not arrive in time is a 400', async () => {
+  it('whose body does not arrive in time is a 400', async () => {
     const { raw } = await startService({
       limits: { headersTimeoutMs: 60, requestTimeoutMs: 120, timeoutCheckMs: 20 },
     });
@@ -67,7 +67,7 @@ describe('what is not a proper request', () => {
       );
   });
 
-  it('an answered request whose body never ends gets no second answer', async () => {
+  it('that was answered already gets no second answer when its body does not end', async () => {
     const { raw } = await startService({
       limits: { headersTimeoutMs: 60, requestTimeoutMs: 120, timeoutCheckMs: 20 },
     });
@@ -80,12 +80,12 @@ describe('Expect: 100-continue', () => {
   const head = (length: number) =>
     `POST /verify HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${TOKENS.rp}\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
 
-  it('is answered 100 before the body is read', async () => {
+  it('is answered with 100 before the body is read', async () => {
     const { raw } = await startService();
     expect(await raw(head(2), '{}')).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
   });
 
-  it('is refused at once when the body would be too large', async () => {
+  it('is answered with 413 at once if the body would be too large', async () => {
     const { port } = await startService();
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     socket.write(head(70_000));
@@ -95,7 +95,7 @@ describe('Expect: 100-continue', () => {
   });
 });
 
-it('requests on one connection are answered in order, and an error does not cost the connection', async () => {
+it('Requests on one connection are answered in order, and errors do not close the connection', async () => {
   const { raw } = await startService();
   const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
   const seen = await raw(
@@ -117,7 +117,7 @@ const deferred = () => {
   return { promise, resolve };
 };
 
-describe('connections of one address', () => {
+describe('Connections of one address', () => {
   const open = async (port: number) => {
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     await once(socket, 'connect');
@@ -131,7 +131,7 @@ describe('connections of one address', () => {
     return String(text).slice(9, 15).trim().split(' ')[0];
   };
 
-  it('have a bound: one more is closed as it comes, those before go on, and one that ends makes room', async () => {
+  it('are bounded: one more is closed at once, the open ones continue, and a closed one makes room', async () => {
     const { port, registry } = await startService({ limits: { connectionsPerAddress: 2 } });
     const [first, second] = [await open(port), await open(port)];
     expect([await ask(first), await ask(second)]).toEqual(['200', '200']);
@@ -144,7 +144,7 @@ describe('connections of one address', () => {
     first.destroy();
   });
 
-  it('are the proxy’s own where one stands in front', async () => {
+  it('are not bounded behind a configured proxy', async () => {
     const { port } = await startService({
       deps: { trustProxyHops: 1 },
       limits: { connectionsPerAddress: 1 },
@@ -155,7 +155,7 @@ describe('connections of one address', () => {
   });
 });
 
-describe('shutdown', () => {
+describe('The shutdown', () => {
   const gated = async (limits = {}) => {
     const released = deferred();
     const started = deferred();
@@ -172,7 +172,7 @@ describe('shutdown', () => {
     return { ...service, release: released.resolve, started: started.promise };
   };
 
-  it('finishes what is in flight, with Connection: close, and takes no new connection', async () => {
+  it('completes running requests with Connection: close, and accepts no new connection', async () => {
     const { service, call, release, started, base } = await gated();
     const slow = call('GET', '/healthz');
     await started;
@@ -186,7 +186,7 @@ describe('shutdown', () => {
     expect(await down).toEqual({ connectionsCut: 0 });
   });
 
-  it('answers a request that arrives on a kept connection within the grace', async () => {
+  it('answers a request that arrives on a kept-alive connection within the grace time', async () => {
     const { service, port } = await startService({ limits: { idleGraceMs: 20_000 } });
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -198,7 +198,7 @@ describe('shutdown', () => {
     expect(await down).toEqual({ connectionsCut: 0 });
   });
 
-  it('closes idle connections after the grace', async () => {
+  it('closes idle connections after the grace time', async () => {
     const { service, port } = await startService();
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
@@ -208,7 +208,7 @@ describe('shutdown', () => {
     await closed;
   });
 
-  it('cuts what is left at the deadline, and says how much', async () => {
+  it('cuts the remaining connections at the deadline and returns their number', async () => {
     const { service, call, started, release } = await gated({ idleGraceMs: 10, shutdownDeadlineMs: 60 });
     const lost = expect(call('GET', '/healthz')).rejects.toThrow();
     await started;
@@ -217,7 +217,7 @@ describe('shutdown', () => {
     release();
   });
 
-  it('waits for as long as it is told to where somebody else has taken its place', async () => {
+  it('waits up to the given time instead of the deadline when one is given', async () => {
     const { service, call, started, release } = await gated({ idleGraceMs: 1, shutdownDeadlineMs: 1 });
     const answered = call('GET', '/healthz');
     await started;
@@ -228,7 +228,7 @@ describe('shutdown', () => {
     expect(await down).toEqual({ connectionsCut: 0 });
   });
 
-  it('and no longer than at any shutdown once it is to hurry, be it from the start', async () => {
+  it('waits only until the usual deadline once its signal aborts, also if it has aborted before', async () => {
     for (const isFromTheStart of [false, true]) {
       const { service, call, started, release } = await gated({ idleGraceMs: 1, shutdownDeadlineMs: 10 });
       const lost = expect(call('GET', '/healthz')).rejects.toThrow();
@@ -244,8 +244,8 @@ describe('shutdown', () => {
   });
 });
 
-describe('log and metrics', () => {
-  it('one line a request: id, route, status, duration, key id; never a secret, a path or a body', async () => {
+describe('The request log and metrics', () => {
+  it('log one line per request with id, route, status, duration and key id, and no secret, path or body', async () => {
     const { call, log } = await startService();
     await call('POST', '/verify', {
       token: TOKENS.rp,
@@ -266,7 +266,7 @@ describe('log and metrics', () => {
     expect(log.join('')).not.toMatch(/canary|dk_rp/);
   });
 
-  it('the logger drops what carries the name of a secret', () => {
+  it('drop log members that are named like a secret', () => {
     const lines: string[] = [];
     const logger = createLogger('info', { write: (line: string) => lines.push(line) });
     const secret = 'canary';
@@ -279,7 +279,7 @@ describe('log and metrics', () => {
     expect(lines.join('')).not.toContain(secret);
   });
 
-  it('calls without a credential that counts are counted by what was wrong with it', async () => {
+  it('count failed authentications by their problem', async () => {
     const { call, registry } = await startService();
     await call('GET', '/me');
     await call('GET', '/me', { token: 'dk_rp_unknown' });
@@ -289,7 +289,7 @@ describe('log and metrics', () => {
     expect(text).toContain('svc_authentication_failures_total{problem="too many before"} 0');
   });
 
-  it('requests are counted by route and status, and none stays in flight', async () => {
+  it('count requests by route and status, and none stays in flight', async () => {
     const { call, registry } = await startService();
     await call('GET', '/healthz');
     await call('GET', '/nothing');
@@ -302,7 +302,7 @@ describe('log and metrics', () => {
     expect(text).toContain('svc_http_request_duration_seconds_count{route="getHealth"} 1');
   });
 
-  it('a client that goes away is counted as status 0 and disturbs nobody', async () => {
+  it('count a disconnected client as status 0, and other calls are still answered', async () => {
     const { call, port, registry } = await startService();
     const socket = connect(port, '127.0.0.1');
     socket.write(

@@ -9,8 +9,8 @@ import { RateLimiter } from './rate-limiter.ts';
 const limitOf = (headers: Headers) =>
   ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => Number(headers.get(name)));
 
-describe('the window counter', () => {
-  it('allows exactly the limit in each window of the clock, whatever the order of requests', () => {
+describe('The rate limiter', () => {
+  it('allows exactly the limit in each clock window, and peek predicts take', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(30_000), { maxLength: 60 }),
@@ -37,7 +37,7 @@ describe('the window counter', () => {
     );
   });
 
-  it('holds a bounded number of keys: those beyond share one count, those within keep theirs', () => {
+  it('stores a bounded number of keys: further keys share one count, stored keys keep their own', () => {
     const clock = { nowMs: () => 0 };
     const limiter = new RateLimiter(clock, 3);
     for (const key of ['a', 'b', 'c']) expect(limiter.take(key, 2).remaining).toBe(1);
@@ -55,7 +55,7 @@ describe('the window counter', () => {
     expect(limiter.take('a', 10)).toMatchObject({ allowed: false, remaining: 0 });
   });
 
-  it('can have windows of an hour', () => {
+  it('supports windows of an hour', () => {
     const clock = { ms: 3_599_000, nowMs: () => clock.ms };
     const limiter = new RateLimiter(clock, undefined, 'hour');
     expect(limiter.take('a', 1)).toMatchObject({ allowed: true, resetSeconds: 1, window: 'hour' });
@@ -65,7 +65,7 @@ describe('the window counter', () => {
     expect(limiter.take('a', 1)).toMatchObject({ allowed: false, resetSeconds: 3_540 });
   });
 
-  it('starts afresh when the clock steps back into an earlier window', () => {
+  it('starts a new window when the clock steps back into an earlier one', () => {
     const clock = { ms: 120_000, nowMs: () => clock.ms };
     const limiter = new RateLimiter(clock);
     limiter.take('a', 1);
@@ -75,7 +75,7 @@ describe('the window counter', () => {
   });
 });
 
-describe('client addresses', () => {
+describe('The client address', () => {
   it.each([
     ['203.0.113.9', '203.0.113.9'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
@@ -98,17 +98,17 @@ describe('client addresses', () => {
     ['198.51.100.7, 198.51.100.8', '203.0.113.9'],
     ['somewhere', '203.0.113.9'],
     ['', '203.0.113.9'],
-  ])('the console speaks for a customer at x-svc-client-ip: %j is %s', (sent, ip) => {
+  ])('of a console call with x-svc-client-ip: %j is %s', (sent, ip) => {
     expect(customerIpOf(console, forwarding(sent), '203.0.113.9')).toBe(ip);
   });
 
-  it('x-svc-client-ip of anybody else is not believed', () => {
+  it('ignores x-svc-client-ip from every other caller', () => {
     const others = [null, { class: 'admin', subject: null, keyId: null }] satisfies (Caller | null)[];
     for (const caller of others)
       expect(customerIpOf(caller, forwarding('198.51.100.7'), '203.0.113.9')).toBe('203.0.113.9');
   });
 
-  it('x-svc-client-ip does not get round the limit of failed authentications', async () => {
+  it('ignores x-svc-client-ip in the limit of failed authentications', async () => {
     const { call } = await startService({ limits: { failedAuthenticationsPerMinute: 2 } });
     const statuses = [];
     for (let i = 0; i < 3; i++) {
@@ -118,7 +118,7 @@ describe('client addresses', () => {
     expect(statuses).toEqual([401, 401, 429]);
   });
 
-  it('X-Forwarded-For is ignored without a configured proxy', async () => {
+  it('ignores X-Forwarded-For without a configured proxy', async () => {
     const { call } = await startService({ limits: { publicPerMinute: 2 } });
     const statuses = [];
     for (let i = 0; i < 3; i++)
@@ -128,7 +128,7 @@ describe('client addresses', () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 
-  it('with one proxy the last entry counts, and what the client wrote before it does not', async () => {
+  it('is the last X-Forwarded-For entry behind one proxy; earlier entries by the client are ignored', async () => {
     const { call } = await startService({ deps: { trustProxyHops: 1 }, limits: { publicPerMinute: 2 } });
     const from = async (forwarded: string) =>
       (await call('GET', '/healthz', { headers: { 'x-forwarded-for': forwarded } })).status;
@@ -145,7 +145,7 @@ describe('client addresses', () => {
     ]).toEqual([200, 200, 429]);
   });
 
-  it('what a proxy writes behind 2,000 headers of the client counts too', async () => {
+  it('is read from the proxy’s X-Forwarded-For even behind 2,000 other headers', async () => {
     const { raw } = await startService({ deps: { trustProxyHops: 1 }, limits: { publicPerMinute: 1 } });
     const from = (forwarded: string) =>
       raw(
@@ -157,10 +157,10 @@ describe('client addresses', () => {
   });
 });
 
-describe('limits', () => {
+describe('The rate limits', () => {
   const verify = { token: TOKENS.rp, body: { grant: '', proof: '', action: {} } };
 
-  it("verify counts per key at the RP's own rate, apart from everything else, on both ways in", async () => {
+  it('count verifications per key at the RP’s own rate, separately from other calls, also for /verify?', async () => {
     const { call, clock } = await startService();
     clock.ms += 48_200;
     const first = await call('POST', '/verify', verify);
@@ -180,7 +180,7 @@ describe('limits', () => {
     expect(limitOf((await call('POST', '/verify', verify)).headers)).toEqual([5, 4, 60]);
   });
 
-  it('other authenticated calls count per key, a refused class included', async () => {
+  it('count other authenticated calls per key, also those refused for their key class', async () => {
     const { call } = await startService({ limits: { authenticatedPerMinute: 2 } });
     expect(limitOf((await call('GET', '/me', { token: TOKENS.rp })).headers)).toEqual([2, 1, 60]);
     expect((await call('POST', '/grants', { token: TOKENS.rp, body: {} })).status).toBe(401);
@@ -188,7 +188,7 @@ describe('limits', () => {
     expect((await call('GET', '/me', { token: TOKENS.principal })).status).toBe(200);
   });
 
-  it('all keys of a subject have a limit together, and so have all of an org; other subjects are not affected', async () => {
+  it('apply to all keys of a subject together, and to all of an org; other subjects are not affected', async () => {
     const { call } = await startService({
       limits: { authenticatedPerMinute: 3, subjectPerMinute: 4, orgPerMinute: 5 },
     });
@@ -207,7 +207,7 @@ describe('limits', () => {
     expect(await statusOf(TOKENS.admin)).toBe(401);
   });
 
-  it('all keys of a relying party verify at most as much as five of them may', async () => {
+  it('allow all keys of a relying party together a bounded number of verifications', async () => {
     const { call } = await startService({ limits: { keysWorthOfVerifies: 1 } });
     const statuses = [];
     for (let i = 0; i < 9; i++)
@@ -217,13 +217,13 @@ describe('limits', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 429, 429]);
   });
 
-  it('a key that has used up a limit costs no look-up', async () => {
+  it('refuse a key that has used up a limit without a look-up', async () => {
     const { call, authenticated } = await startService({ limits: { authenticatedPerMinute: 2 } });
     for (let i = 0; i < 5; i++) await call('GET', '/me', { token: TOKENS.principal });
     expect(authenticated).toHaveLength(2);
   });
 
-  it('a subject has so much under way at once; what comes beyond is refused at once, also when it stops listening', async () => {
+  it('bound the concurrent calls of a subject (429 at once), also after the client of a call has disconnected', async () => {
     const held: (() => void)[] = [];
     const { call, base } = await startService({
       limits: { subjectAtOnce: 1, orgAtOnce: 1 },
@@ -250,7 +250,7 @@ describe('limits', () => {
     expect((await next).status).toBe(500);
   });
 
-  it('public calls count per address, unknown paths, 405 and OPTIONS among them', async () => {
+  it('count public calls per address, including unknown paths, 405 and OPTIONS', async () => {
     const { call } = await startService({ limits: { publicPerMinute: 5 } });
     const statuses = [];
     for (const [method, path] of [
@@ -269,7 +269,7 @@ describe('limits', () => {
     expect(statuses).toEqual([200, 404, 405, 200, 200, 429, 429, 429, 429, 429]);
   });
 
-  it('failed authentications count per address; after them nothing is looked up', async () => {
+  it('count failed authentications per address; beyond the limit no credential is looked up', async () => {
     const { call, authenticated } = await startService({ limits: { failedAuthenticationsPerMinute: 3 } });
     const bad = (i: number) => call('GET', '/me', { token: `dk_rp_bad${i}` });
     expect(limitOf((await bad(1)).headers)).toEqual([3, 2, 60]);
@@ -280,7 +280,7 @@ describe('limits', () => {
     expect(authenticated).toEqual(['dk_rp_bad1', 'dk_rp_bad2']);
   });
 
-  it('a credential that has worked is not locked out by its neighbours, and a revoked one gains nothing by it', async () => {
+  it('let a credential that has worked pass despite failures of its address, until it is revoked', async () => {
     const { call, clock, revoked } = await startService({ limits: { failedAuthenticationsPerMinute: 1 } });
     expect((await call('GET', '/me', { token: TOKENS.rp })).status).toBe(200);
     expect((await call('GET', '/me', { token: 'dk_rp_bad' })).status).toBe(401);
@@ -294,7 +294,7 @@ describe('limits', () => {
   });
 
   it.each(['Basic abc', 'Bearer', 'Bearer a b', 'Bearer ü', `Bearer ${'a'.repeat(2000)}`, 'dk_rp_one'])(
-    'Authorization %j is a 401 without a look-up',
+    'answer Authorization %j with 401 without a look-up',
     async (authorization) => {
       const { raw, authenticated } = await startService();
       expect(

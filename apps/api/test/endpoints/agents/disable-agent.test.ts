@@ -48,8 +48,8 @@ const summariesOf = async (key: string, query = '') =>
     status_list_index: number;
   }[];
 
-describe('the kill switch', () => {
-  it('revokes every Grant naming the Agent, and no other', async () => {
+describe('POST /agents/{did}/disable (the kill switch)', () => {
+  it('revokes every Grant of this Principal for the Agent, and no other Grant', async () => {
     const tenants = await deployment.createTenants();
     const grants = [await issueGrant(tenants), await issueGrant(tenants), await issueGrant(tenants)];
     const bodies = await Promise.all(grants.map((grant) => verifyBody(tenants, grant)));
@@ -75,7 +75,7 @@ describe('the kill switch', () => {
       expect(summary).toMatchObject({ state: 'revoked', revoked_at: json.disabled_at });
   });
 
-  it('one audit event counts the Grants; the list is signed once and holds exactly their bits', async () => {
+  it('writes one audit event with the number of Grants and signs the status list once, with exactly their bits set', async () => {
     const tenants = await deployment.createTenants();
     for (let i = 0; i < 4; i++) await allocate(tenants.principalKey, tenants.agent.did);
     await allocate(tenants.principalKey, (await newAgent()).did);
@@ -104,7 +104,7 @@ describe('the kill switch', () => {
     expect(onesOf(text)).toEqual(revoked.map(({ status_list_index: index }) => index).sort((a, b) => a - b));
   });
 
-  it('is idempotent, and completes what individual revocations began', async () => {
+  it('is idempotent, and keeps the time of Grants that were revoked individually before', async () => {
     const tenants = await deployment.createTenants();
     const first = await issueGrant(tenants);
     const { json: revocation } = await deployment.call('POST', '/revoke', {
@@ -128,7 +128,7 @@ describe('the kill switch', () => {
     });
   });
 
-  it('a repeat touches only what is new: it passes by what others hold of the old', async () => {
+  it('locks only Grants that are new since the last call: a repeat is not blocked by locks on the old ones', async () => {
     const tenants = await deployment.createTenants();
     const old: string[] = [];
     for (let i = 0; i < 3; i++) old.push(await allocate(tenants.principalKey, tenants.agent.did));
@@ -149,7 +149,7 @@ describe('the kill switch', () => {
     expect(audited).toEqual([3, 1]);
   });
 
-  it('six calls at once revoke once', async () => {
+  it('revokes once for six concurrent calls, with one audit event', async () => {
     const tenants = await deployment.createTenants();
     for (let i = 0; i < 10; i++) await allocate(tenants.principalKey, tenants.agent.did);
     const answers = await Promise.all(
@@ -160,7 +160,7 @@ describe('the kill switch', () => {
     expect(await auditOf(tenants.agent.did)).toHaveLength(1);
   });
 
-  it('beside revocations of the same Grants, one by one, all answer 200', async () => {
+  it('and concurrent single revocations of the same Grants all answer 200, and each Grant is audited once', async () => {
     const tenants = await deployment.createTenants();
     const ids = [];
     for (let i = 0; i < 12; i++) ids.push(await allocate(tenants.principalKey, tenants.agent.did));
@@ -181,7 +181,7 @@ describe('the kill switch', () => {
     expect(rows).toEqual([{ n: 12 }]);
   });
 
-  it('a registered Agent without Grants is disabled once; Grants allocated later need another call', async () => {
+  it('disables a registered Agent without Grants; Grants allocated later are revoked only by another call', async () => {
     const tenants = await deployment.createTenants();
     await register(tenants.principalKey, { did: tenants.agent.did });
     const first = await disable(tenants.agent.did, tenants.principalKey);
@@ -202,7 +202,7 @@ describe('the kill switch', () => {
     expect((await register(tenants.principalKey, { did: tenants.agent.did })).status).toBe(409);
   });
 
-  it('503 while a decision under way holds the barrier: recorded, denied already, and a repeat completes it', async () => {
+  it('answers 503 while a decision holds the barrier: the Grant is denied already, and a repeat completes the call', async () => {
     const tenants = await deployment.createTenants();
     await register(tenants.principalKey, { did: tenants.agent.did });
     const grant = await issueGrant(tenants);
@@ -227,7 +227,7 @@ describe('the kill switch', () => {
     ]);
   });
 
-  it('a repeat after a crash in the middle of the stamps dates the rest', async () => {
+  it('when repeated after an interruption, sets revoked_at on the Grants that lack it', async () => {
     const tenants = await deployment.createTenants();
     for (let i = 0; i < 6; i++) await allocate(tenants.principalKey, tenants.agent.did);
     const done = await disable(tenants.agent.did, tenants.principalKey);
@@ -240,7 +240,7 @@ describe('the kill switch', () => {
     expect(await auditOf(tenants.agent.did)).toHaveLength(1);
   });
 
-  it('404: an Agent this Principal has nothing to do with, exactly as one that nobody has', async () => {
+  it('answers 404 to an Agent of another Principal exactly as to an unknown one', async () => {
     const { principalKey } = await deployment.createTenants();
     const { did } = foreign.agent;
     await issueGrant(foreign);
@@ -252,7 +252,7 @@ describe('the kill switch', () => {
       expect((await disable(malformed, principalKey)).status).toBe(404);
   });
 
-  it('an org:admin key for the member it names; others are refused and nothing is revoked', async () => {
+  it('accepts an org:admin key for the member it names; other keys are refused and revoke nothing', async () => {
     const tenants = await deployment.createTenants({ orgId });
     const grant = await issueGrant(tenants);
     const named = `?principal=${tenants.principalDid}`;
@@ -280,8 +280,8 @@ const onesOf = (credential: string): number[] => {
   return ones;
 };
 
-describe('an allocation under way when the kill switch is thrown', () => {
-  it('is over before it and revoked by it: none slips between', async () => {
+describe('An allocation under way while POST /agents/{did}/disable is called', () => {
+  it('completes first, and its Grant is revoked too', async () => {
     const { principalDid, principalKey } = await deployment.createTenants();
     const { did } = await newAgent();
     const early = await allocate(principalKey, did);

@@ -27,8 +27,8 @@ const auditOf = async (target: string) =>
     )
   ).rows;
 
-describe('registering', () => {
-  it('201: the Agent in the Principal’s inventory, audited', async () => {
+describe('POST /agents', () => {
+  it('answers 201 with the Agent of the Principal, and is audited', async () => {
     const { principalDid, principalKey } = await deployment.createTenants();
     const { did } = await newAgent();
     const { status, json } = await register(principalKey, { did });
@@ -43,7 +43,7 @@ describe('registering', () => {
     ]);
   });
 
-  it('409: registered already by this Principal, also of eight calls at once; another may register it too', async () => {
+  it('answers 409 if the Principal has registered the Agent, also to concurrent calls; another Principal may register it', async () => {
     const { principalKey } = await deployment.createTenants();
     const { did } = await newAgent();
     const answers = await Promise.all(Array.from({ length: 8 }, () => register(principalKey, { did })));
@@ -52,7 +52,7 @@ describe('registering', () => {
     expect((await auditOf(did)).map(({ action }) => action)).toEqual(['agent.register', 'agent.register']);
   });
 
-  it('an org:admin key registers for the member it names', async () => {
+  it('accepts an org:admin key for the member it names; without a name 400, for another org’s member 404, org:read 403', async () => {
     const { principalDid } = await deployment.createTenants({ orgId });
     const { did } = await newAgent();
     const orgAdmin = await deployment.createKey('org:admin', orgId);
@@ -65,7 +65,7 @@ describe('registering', () => {
     expect((await register(orgRead, { did }, `?principal=${principalDid}`)).status).toBe(403);
   });
 
-  it('400: what is no DID of an admissible key', async () => {
+  it('answers 400 to a malformed body and to a did:key of a weak or malformed key', async () => {
     const { principalKey } = await deployment.createTenants();
     const agent = await newAgent();
     const multikey = (fill: (bytes: Uint8Array) => void) => {

@@ -32,11 +32,11 @@ const isLive = async (key: string) => (await deployment.call('GET', '/me', { key
 const newRp = (): Promise<Registered> =>
   deployment.register('/relying-parties', { kind: 'managed', slug: randomSlug('r'), org_id: orgId });
 
-describe('self-service', () => {
+describe('POST /api-keys with an own key', () => {
   it.each([
     ['rp', () => [tenants.rpKey, tenants.rpDid] as const],
     ['principal', () => [tenants.principalKey, tenants.principalDid] as const],
-  ])('%s: issues a key of its own class, which works beside the old one', async (role, caller) => {
+  ])('%s: issues a key of its own class; both keys work', async (role, caller) => {
     const [key, subject] = caller();
     const { status, json } = await post('/api-keys', key, { label: 'till 7' });
     expect([status, json]).toEqual([
@@ -64,13 +64,13 @@ describe('self-service', () => {
     [{ label: 'a\nb' }],
     [{ role: 'org:admin' }],
     [{ subject: 'x' }],
-  ])('body %j: 400', async (body) => {
+  ])('refuses body %j with 400', async (body) => {
     expect((await post('/api-keys', tenants.rpKey, body)).status).toBe(400);
   });
 });
 
-describe('acting for others', () => {
-  it('the operator and an org:admin key issue and revoke for a member', async () => {
+describe('POST /api-keys for another subject', () => {
+  it('and the revocation are allowed to the operator and to an org:admin key for a member', async () => {
     const orgAdmin = await deployment.createKey('org:admin', orgId);
     for (const by of [ADMIN_TOKEN, orgAdmin])
       for (const subject of [tenants.rpDid, tenants.principalDid]) {
@@ -82,7 +82,7 @@ describe('acting for others', () => {
   });
 });
 
-describe('a DID that is a Principal of one customer and a relying party of another', () => {
+describe('POST /api-keys for a DID that is a Principal of one customer and a relying party of another', () => {
   let principal: Registered;
   let rp: Registered;
   let orgAdmin: string;
@@ -94,7 +94,7 @@ describe('a DID that is a Principal of one customer and a relying party of anoth
     rp = await deployment.register('/relying-parties', { kind: 'hosted', did }, orgAdmin);
   });
 
-  it('a key is issued of the class of the one that asks; for the operator it is undecided', async () => {
+  it('issues a key of the caller’s kind; for the operator the DID is ambiguous: 400', async () => {
     expect((await issue(rp.key)).api_key).toMatch(/^dk_rp_/);
     expect((await issue(orgAdmin, rp.did)).api_key).toMatch(/^dk_rp_/);
     expect((await issue(principal.key)).api_key).toMatch(/^dk_principal_/);
@@ -102,7 +102,7 @@ describe('a DID that is a Principal of one customer and a relying party of anoth
   });
 });
 
-it('a key that is being revoked issues no other one', async () => {
+it('POST /api-keys with a key that is being revoked at the same time answers 401 and issues no key', async () => {
   const rp = await newRp();
   const { sql } = deployment;
   await sql.query('begin');

@@ -14,11 +14,11 @@ const post = (path: string, key: string, body?: unknown) =>
   deployment.call('POST', path, { key, ...(body === undefined ? {} : { body }) });
 const isLive = async (key: string) => (await deployment.call('GET', '/me', { key })).status === 200;
 
-describe('observer keys', () => {
+describe('An observer key', () => {
   const observers = async () =>
     (await deployment.call('GET', '/observer-keys', { key: ADMIN_TOKEN })).json.keys as Key[];
 
-  it('belong to the service; are issued, listed without values, and revoked once', async () => {
+  it('belongs to the service; it is issued, listed without its value, and revoked idempotently', async () => {
     const { status, json } = await post('/observer-keys', ADMIN_TOKEN, { label: 'board' });
     const { api_key: value, ...shown } = json;
     expect([status, shown]).toEqual([

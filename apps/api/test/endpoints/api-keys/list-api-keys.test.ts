@@ -23,7 +23,7 @@ const revoke = (key: string, keyId: string, subject?: string) =>
   post(`/api-keys/${keyId}/revoke${subject === undefined ? '' : `?subject=${subject}`}`, key);
 const isLive = async (key: string) => (await deployment.call('GET', '/me', { key })).status === 200;
 
-it('lists every live key, the 900 that were revoked last, and no more than client libraries read', async () => {
+it('GET /api-keys lists every live key and the 900 revoked last, in less than 1 MB', async () => {
   const did = `did:web:${randomSlug('many')}.example:`.padEnd(508, 'x');
   const rp = await deployment.register('/relying-parties', { kind: 'hosted', did });
   await deployment.sql.query(
@@ -47,7 +47,7 @@ it('lists every live key, the 900 that were revoked last, and no more than clien
   expect(Buffer.byteLength(JSON.stringify(json))).toBeLessThan(2 ** 20);
 });
 
-describe('a DID that is a Principal of one customer and a relying party of another', () => {
+describe('For a DID that is a Principal of one customer and a relying party of another, GET /api-keys', () => {
   let principal: Registered;
   let rp: Registered;
   let orgAdmin: string;
@@ -62,7 +62,7 @@ describe('a DID that is a Principal of one customer and a relying party of anoth
   const ids = async (key: string, subject?: string) =>
     ((await list(key, subject)).json.keys as Key[]).map(({ key_id: keyId }) => keyId);
 
-  it('each sees and revokes its own keys alone', async () => {
+  it('lists to each party its own keys, and neither can revoke the other’s (404); the operator sees both', async () => {
     const [principalId, rpId] = [principal, rp].map(({ body }) => String(body.api_key_id)) as [
       string,
       string,

@@ -7,7 +7,7 @@ const deployment = withOwnDeployment();
 const issue = async (label: string) =>
   (await deployment.call('POST', '/observer-keys', { key: ADMIN_TOKEN, body: { label } })).json;
 
-it('shows every key of the service, newest first and without its value, and no key of anybody else', async () => {
+it('GET /observer-keys lists the service’s observer keys newest first without values, and no other keys', async () => {
   const { rpKey } = await deployment.createTenants();
   const issued = [await issue('first'), await issue('second')];
   const { status, text, json } = await deployment.call('GET', '/observer-keys', { key: ADMIN_TOKEN });

@@ -32,8 +32,8 @@ const isLive = async (key: string) => (await deployment.call('GET', '/me', { key
 const newRp = (): Promise<Registered> =>
   deployment.register('/relying-parties', { kind: 'managed', slug: randomSlug('r'), org_id: orgId });
 
-describe('self-service', () => {
-  it('rotation: issue, change over, revoke the old key with the new one', async () => {
+describe('POST /api-keys/{key_id}/revoke with an own key', () => {
+  it('rotates keys: the new key revokes the old one, idempotently, and stays valid', async () => {
     const rp = await newRp();
     const next = await issue(rp.key);
     const oldId = String(rp.body.api_key_id);
@@ -47,19 +47,19 @@ describe('self-service', () => {
     ]);
   });
 
-  it('a key may revoke itself; then it is nobody’s', async () => {
+  it('lets a key revoke itself; its next call gets 401', async () => {
     const rp = await newRp();
     expect((await revoke(rp.key, String(rp.body.api_key_id))).status).toBe(200);
     expect((await revoke(rp.key, String(rp.body.api_key_id))).status).toBe(401);
   });
 
-  it('a malformed key id is no key: 404', async () => {
+  it('answers 404 to a malformed key id', async () => {
     expect((await revoke(tenants.rpKey, 'x')).status).toBe(404);
   });
 });
 
-describe('acting for others', () => {
-  it('the operator may say whose key it must be; nobody else names a subject', async () => {
+describe('POST /api-keys/{key_id}/revoke with a subject', () => {
+  it('is for the operator: a wrong subject gets 404, an org:admin key 403', async () => {
     const orgAdmin = await deployment.createKey('org:admin', orgId);
     const { key_id: keyId } = await issue(tenants.rpKey);
     expect((await revoke(ADMIN_TOKEN, keyId, tenants.principalDid)).status).toBe(404);
@@ -69,7 +69,7 @@ describe('acting for others', () => {
   });
 });
 
-it('a revoked RP key decides nothing on any node, however warm it was there', async () => {
+it('A revoked RP key gets 401 from /verify on every node, also where it was cached', async () => {
   const grant = await issueGrant(tenants);
   const { key_id: keyId, api_key: key } = await issue(tenants.rpKey);
   const verifyOn = async (node: number) => {

@@ -11,7 +11,7 @@ const issue = async () =>
 const isLive = async (key: unknown) =>
   (await deployment.call('GET', '/me', { key: String(key) })).status === 200;
 
-it('ends one key and no other; again it answers the first time', async () => {
+it('POST /observer-keys/{key_id}/revoke revokes this key only; a repeat returns the first revoked_at', async () => {
   const [one, other] = [await issue(), await issue()];
   const { status, json } = await revoke(one.key_id);
   expect([status, json]).toEqual([
@@ -22,7 +22,7 @@ it('ends one key and no other; again it answers the first time', async () => {
   expect([await isLive(one.api_key), await isLive(other.api_key)]).toEqual([false, true]);
 });
 
-it('404: a key of another class, one that does not exist, and what is no key id; the key lives on', async () => {
+it('POST /observer-keys/{key_id}/revoke answers 404 to a key of another class, an unknown and a malformed key id', async () => {
   const { rpKey } = await deployment.createTenants();
   const { json } = await deployment.call('GET', '/me', { key: rpKey });
   for (const keyId of [json.key_id, '0'.repeat(12), 'x']) expect((await revoke(keyId)).status).toBe(404);

@@ -37,8 +37,8 @@ const askNew = (by = tenants, held = grant) => {
 };
 const actionOf = ({ resources = [] }: Capability) => ({ ...DEAR, resource: String(resources[0]) });
 
-describe('an approval', () => {
-  it('is a Grant that the Agent uses once, for that alone; before it, and after it, the same is denied', async () => {
+describe('POST …/access-requests/{request_id}/approve', () => {
+  it('returns a Grant that allows exactly the requested Action once; before and after, the Action is denied', async () => {
     const { id, capability } = await askNew();
     const action = actionOf(capability);
     const signed = await signApproval(tenants, capability);
@@ -59,7 +59,7 @@ describe('an approval', () => {
     expect((await verify(signed)).reason).toBe('AMOUNT_EXCEEDS_AUTHORITY');
   });
 
-  it('is repeatable with the same Grant, and 409 with another', async () => {
+  it('is repeatable with the same Grant; another Grant or a rejection gets 409', async () => {
     const { id, capability } = await askNew();
     const [one, other] = [await signApproval(tenants, capability), await signApproval(tenants, capability)];
     const first = await approve(deployment, tenants, id, one.grant);
@@ -70,7 +70,7 @@ describe('an approval', () => {
     expect(json.events).toMatchObject([{ action: 'approval.approve' }]);
   });
 
-  it('of two approvals and a rejection at once exactly one wins, and all hear which', async () => {
+  it('concurrent with another approval and a rejection succeeds for exactly one, and the request shows its result', async () => {
     for (let round = 0; round < sampled({ quick: 3, deep: 60 }); round++) {
       // Others each time: whoever has denied an Agent five times is left in peace.
       const own = await deployment.createTenants(V2);
@@ -88,8 +88,8 @@ describe('an approval', () => {
   });
 });
 
-describe('refuses', () => {
-  it('with 400 whatever is not exactly what was asked for, and the request stays pending', async () => {
+describe('POST …/access-requests/{request_id}/approve refuses', () => {
+  it('with 400 a Grant that does not match the request exactly, and the request stays pending', async () => {
     const { id, capability } = await askNew();
     const other = await deployment.createTenants(V2);
     const constraints = { ...capability.constraints, maxAmount: 90_001 };
@@ -113,7 +113,7 @@ describe('refuses', () => {
     expect(statusOf(await read(deployment, tenants, id))).toBe('pending');
   });
 
-  it('with 409 a Grant that a verification would deny now: not begun, over, used, revoked, paused, or by a key that has ended', async () => {
+  it('with 409 a Grant that would be denied now: not begun, expired, used, revoked, paused or key compromised', async () => {
     const mine = await deployment.createTenants(V2);
     const { id, capability } = await askNew(mine, await issueGrant(mine));
     const begins = (ms: number) => new Date(Math.floor((Date.now() + ms) / 1000) * 1000);
@@ -139,7 +139,7 @@ describe('refuses', () => {
     expect(statusOf(await read(deployment, mine, id))).toBe('pending');
   });
 
-  it('with 409 while the relying party that asked, or its org, is paused: a verification would deny at P6', async () => {
+  it('with 409 at P6 while the requesting relying party or its org is paused; after the resume it succeeds', async () => {
     const orgId = await deployment.createOrg();
     const mine = await deployment.createTenants({ ...V2, orgId });
     const { id, capability } = await askNew(mine, await issueGrant(mine));
@@ -158,7 +158,7 @@ describe('refuses', () => {
     expect((await approve(deployment, mine, id, signed.grant)).status).toBe(200);
   });
 
-  it('with 409 what has expired, also while nobody has looked at it since', async () => {
+  it('with 409 an expired request, even if no call has read it since it expired', async () => {
     const { id, capability } = await askNew();
     const due = await insertDue(deployment, id);
     const { grant: signed } = await signApproval(tenants, capability);
@@ -167,7 +167,7 @@ describe('refuses', () => {
     expect(statusOf(await read(deployment, tenants, due))).toBe('expired');
   });
 
-  it('with 401 the relying party, and with 404 another Principal: nobody else can approve', async () => {
+  it('with 401 an RP key and with 404 another Principal', async () => {
     const { id, capability } = await askNew();
     const other = await deployment.createTenants(V2);
     const { grant: signed } = await signApproval(tenants, capability);

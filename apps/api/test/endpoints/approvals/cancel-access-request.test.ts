@@ -14,7 +14,7 @@ beforeAll(async () => {
 const cancel = (id: string) =>
   deployment.call('POST', `/access/v1/requests/${id}/cancel`, { key: tenants.rpKey });
 
-it('ends a request, and what is cancelled is neither approved nor denied any more', async () => {
+it('POST …/cancel ends a request, idempotently; approval and rejection then get 409', async () => {
   const { id, capability } = await ask(deployment, tenants, grant);
   for (let i = 0; i < 2; i++) expect(statusOf(await cancel(id))).toBe('cancelled');
   const signed = await signApproval(tenants, capability);
@@ -22,7 +22,7 @@ it('ends a request, and what is cancelled is neither approved nor denied any mor
   expect((await reject(deployment, tenants, id)).status).toBe(409);
 });
 
-it('is 409 for what is decided', async () => {
+it('POST …/cancel answers 409 to a request that was decided', async () => {
   const { id } = await ask(deployment, tenants, grant);
   await reject(deployment, tenants, id);
   expect((await cancel(id)).status).toBe(409);

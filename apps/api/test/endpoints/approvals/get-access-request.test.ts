@@ -22,8 +22,8 @@ const action = (resource: string) => ({
   currency: 'USD',
 });
 
-describe('with wait', () => {
-  it('answers on every node once it is decided on one, and holds no connection of the database while it waits', async () => {
+describe('GET /access/v1/requests/{request_id}?wait', () => {
+  it('answers on every node once one node has decided the request, and holds no database connection while waiting', async () => {
     const { id } = await ask(deployment, tenants, grant, action('order/w1'));
     const undecided = (await ask(deployment, tenants, grant, action('order/w0'))).id;
     // Asked before the others, for as long as they: what is answered before it was not answered because its time was over.
@@ -45,7 +45,7 @@ describe('with wait', () => {
     await over;
   });
 
-  it('answers pending when the time is over, and expired when that comes first', async () => {
+  it('answers pending after the wait, or expired if the request expires before', async () => {
     const { id } = await ask(deployment, tenants, grant, action('order/w2'));
     const began = performance.now();
     expect(statusOf(await read(deployment, tenants, id, '?wait=1'))).toBe('pending');
@@ -54,7 +54,7 @@ describe('with wait', () => {
     expect(statusOf(await read(deployment, tenants, due, '?wait=20'))).toBe('expired');
   });
 
-  it('refuses more than 32 of one relying party on a node, and answers them without wait', async () => {
+  it('is limited to 32 waits of one relying party per node (429); a read without wait is still answered', async () => {
     const { id } = await ask(deployment, tenants, grant, action('order/w3'));
     const asked = Array.from({ length: 40 }, () => read(deployment, tenants, id, '?wait=20'));
     const answers = Promise.all(asked);
@@ -66,7 +66,7 @@ describe('with wait', () => {
     expect(statuses).toContain(429);
   });
 
-  it('answers nothing to a key that was revoked while it waited', async () => {
+  it('answers 401 if the key was revoked during the wait', async () => {
     const own = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
     const { id } = await ask(deployment, own, await issueGrant(own), action('order/w7'));
     const revoked = await deployment.createKey('rp', own.rpDid);
@@ -85,7 +85,7 @@ describe('with wait', () => {
     expect(statusOf(await read(deployment, own, id))).toBe('denied');
   });
 
-  it('ends at once for who has gone: whoever asks again, and again, is not refused for waits that nobody listens to', async () => {
+  it('frees its place when the client disconnects', async () => {
     const own = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
     const { id } = await ask(deployment, own, await issueGrant(own), action('order/w6'));
     const { hostname, port } = new URL(deployment.process.baseUrl);
@@ -106,13 +106,13 @@ describe('with wait', () => {
     await reject(deployment, own, id);
   });
 
-  it('is at most 20 seconds', async () => {
+  it('is at most 20 seconds: 21 is refused with 400', async () => {
     const { id } = await ask(deployment, tenants, grant, action('order/w4'));
     expect((await read(deployment, tenants, id, '?wait=21')).status).toBe(400);
   });
 });
 
-it('is 404 for another relying party', async () => {
+it('GET /access/v1/requests/{request_id} answers 404 to another relying party', async () => {
   const other = await deployment.createTenants();
   const { id } = await ask(deployment, tenants, grant, action('order/w5'));
   expect((await read(deployment, other, id)).status).toBe(404);

@@ -6,7 +6,7 @@ import { issueGrant } from '../../world/tenants.ts';
 
 const deployment = withDeployment();
 
-it('shows the Principal what the relying party sees, and nobody else', async () => {
+it('GET /principals/{did}/access-requests/{request_id} shows what the relying party sees; another Principal gets 404', async () => {
   const tenants = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
   const other = await deployment.createTenants();
   const { id } = await ask(deployment, tenants, await issueGrant(tenants));

@@ -24,7 +24,7 @@ const list = async (query = '', key = tenants.principalKey) => {
   return { ids: requests.map(({ task }) => task.id), next: json.next_cursor as string | null, requests };
 };
 
-it('lists newest first, page by page, the same to the Principal and its org', async () => {
+it('GET …/access-requests lists newest first, in pages, the same to the Principal and its org', async () => {
   expect((await list()).ids).toEqual(ids);
   const first = await list('?limit=2', orgRead);
   expect(first.ids).toEqual(ids.slice(0, 2));
@@ -32,7 +32,7 @@ it('lists newest first, page by page, the same to the Principal and its org', as
   expect([second.ids, second.next]).toEqual([ids.slice(2), null]);
 });
 
-it('by what has become of them: one that is due is expired, never pending', async () => {
+it('GET …/access-requests filters by status; a request past its expiry counts as expired, not as pending', async () => {
   const [newest = ''] = ids;
   const due = await insertDue(deployment, newest);
   await reject(deployment, tenants, newest);

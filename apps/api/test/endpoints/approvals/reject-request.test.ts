@@ -12,7 +12,7 @@ beforeAll(async () => {
   grant = await issueGrant(tenants);
 });
 
-it('is final: the relying party sees the reason, the first one stands, and no Grant approves it any more', async () => {
+it('POST …/reject is final: the first reason remains, the relying party reads it, and an approval gets 409', async () => {
   const { id, capability } = await ask(deployment, tenants, grant);
   const first = await reject(deployment, tenants, id, { reason: 'Not this month.' });
   const again = await reject(deployment, tenants, id, { reason: 'another' });
@@ -30,7 +30,7 @@ it('is final: the relying party sees the reason, the first one stands, and no Gr
   ]);
 });
 
-it('is 409 for what has expired', async () => {
+it('POST …/reject answers 409 to an expired request', async () => {
   const { id } = await ask(deployment, tenants, grant, {
     type: 'commerce:purchase',
     resource: 'order/8',

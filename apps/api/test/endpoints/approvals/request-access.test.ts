@@ -33,8 +33,8 @@ const about = (receiptId: string, more: object = {}, by = tenants) =>
 const denied = (action = DEAR as Parameters<typeof verifyAction>[3], by = tenants, held = grant) =>
   verifyAction(deployment, by, held, action);
 
-describe('202', () => {
-  it('says what would be signed: the Action of the decision, for this relying party, once', async () => {
+describe('An access request answers 202', () => {
+  it('and shows the Action of the decision and a one-use Capability for exactly this Action', async () => {
     const { receipt_id } = await denied();
     const { json } = await about(receipt_id, { expires_in_seconds: 60 });
     expect(json).toMatchObject({
@@ -55,7 +55,7 @@ describe('202', () => {
     expect(Date.parse(expires_at) - Date.parse(String(json.requested_at))).toBe(60_000);
   });
 
-  it('one request stands for one Receipt, and for every denial of the same while it is open, however many ask at once', async () => {
+  it('with the same request for every denial of the same Action while it is open, also to concurrent calls', async () => {
     const action = { ...DEAR, resource: 'order/same' };
     const receipts = await Promise.all(Array.from({ length: 4 }, () => denied(action)));
     const asked = await Promise.all(
@@ -67,7 +67,7 @@ describe('202', () => {
     for (const { receipt_id } of receipts) expect(statusOf(await about(receipt_id))).toBe('denied');
   });
 
-  it('an API call is asked for by its method and its address in normal form', async () => {
+  it('and, for an API call, a Capability with exactly its method and its normalized URL', async () => {
     const { receipt_id } = await denied({
       type: 'api:call',
       method: 'POST',
@@ -80,7 +80,7 @@ describe('202', () => {
     });
   });
 
-  it('is audited as what the relying party did, once', async () => {
+  it("and is audited once, with the relying party's approval.request", async () => {
     const { receipt_id } = await denied({ ...DEAR, resource: 'order/audited' });
     const { id } = askedOf(await about(receipt_id));
     await about(receipt_id);
@@ -89,7 +89,7 @@ describe('202', () => {
   });
 });
 
-it('one that waits in line for others to the same Principal keeps nobody from its row or from that of its key: either ends meanwhile', async () => {
+it("an access request that waits for another to the same Principal locks neither the Principal's row nor the key's", async () => {
   const own = await deployment.createTenants(V2);
   const held = await issueGrant(own);
   const { receipt_id } = await denied(DEAR, own, held);
@@ -115,7 +115,7 @@ it('one that waits in line for others to the same Principal keeps nobody from it
   expect(statusOf(asked)).toBe('pending');
 });
 
-it('is of the Receipt and the Proof that the primary has, whatever reports are answered', async () => {
+it('an access request takes the Receipt and the Proof from the primary, not from the report database', async () => {
   const { service } = deployment.process;
   const own = await deployment.createTenants(V2);
   const held = await issueGrant(own);
@@ -149,8 +149,8 @@ it('is of the Receipt and the Proof that the primary has, whatever reports are a
   });
 });
 
-describe('refuses', () => {
-  it('with 404 what is no decision of the caller', async () => {
+describe('An access request is refused', () => {
+  it('with 404 if the Receipt is not a decision of the caller, and with 409 if its day is not stored any more', async () => {
     const other = await deployment.createTenants(V2);
     const { receipt_id } = await denied({ ...DEAR, resource: 'order/other' });
     expect((await about(receipt_id, {}, other)).status).toBe(404);
@@ -161,7 +161,7 @@ describe('refuses', () => {
     expect((await about('drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K')).status).toBe(409);
   });
 
-  it('with 409 an ALLOW, and a denial of anything but what a Capability allows', async () => {
+  it('with 409 for an ALLOW and for a DENY by any check that a new Capability cannot satisfy', async () => {
     const allowed = await verifyBody(tenants, await issueGrant(tenants));
     const verify = async (body: object) =>
       receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body }));
@@ -190,14 +190,14 @@ describe('refuses', () => {
     }
   });
 
-  it('with 409 a relying party whose profile knows no maxUses, and says which does', async () => {
+  it("with 409 if the relying party's profile does not support maxUses; the message names svc-base-v2", async () => {
     const old = await deployment.createTenants();
     const { receipt_id } = await denied(DEAR, old, await issueGrant(old));
     const answer = await about(receipt_id, {}, old);
     expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('svc-base-v2')]);
   });
 
-  it('with 409 what has been revoked or paused since it was denied', async () => {
+  it('with 409 if the Grant was revoked or paused after the denial', async () => {
     const held = await issueGrant(tenants);
     const first = await denied(DEAR, tenants, held);
     const pause = { scope: 'grant', subject: held.grantId } as const;
@@ -208,14 +208,14 @@ describe('refuses', () => {
     expect((await about(first.receipt_id)).text).toMatch(/revoked since/);
   });
 
-  it('with 400 a resource that no Grant can name alone', async () => {
+  it('with 400 if no Grant can name the resource exactly (wildcard or too long)', async () => {
     for (const resource of ['order/*', '*', `order/${'x'.repeat(600)}`]) {
       const { receipt_id } = await denied({ ...DEAR, resource });
       expect((await about(receipt_id)).status, resource).toBe(400);
     }
   });
 
-  it('with 400 a resource that a person would not read as it stands', async () => {
+  it('with 400 if the resource has invisible or misleading characters', async () => {
     for (const resource of ['order/\u202e7', 'order/\u200b7', 'order/7\nApproved before', 'order/7  of 8']) {
       const { receipt_id } = await denied({ ...DEAR, resource });
       const answer = await about(receipt_id);
@@ -223,7 +223,7 @@ describe('refuses', () => {
     }
   });
 
-  it('with 400 another Proof than the decision was about: the Principal is shown what its Agent signed', async () => {
+  it('with 400 if the Proof is not the one of the decision', async () => {
     const own = await deployment.createTenants(V2);
     const { receipt_id } = await denied(DEAR, own, await issueGrant(own));
     const answer = await about(receipt_id, { proof: 'a.b.c' }, own);
@@ -232,7 +232,7 @@ describe('refuses', () => {
     expect(json).toMatchObject({ receipt_id, proof: expect.stringMatching(/^ey/) });
   });
 
-  it('with 409 any more about an Agent of whom the Principal has denied five within a day, whoever asks and for whatever', async () => {
+  it('with 409 if the Principal denied five requests about the Agent, for any relying party and resource', async () => {
     const tired = await deployment.createTenants(V2);
     const held = await issueGrant(tired);
     for (let n = 0; n < 5; n++) {
@@ -251,7 +251,7 @@ describe('refuses', () => {
     expect((await about(receipt.receipt_id, {}, other)).status).toBe(202);
   });
 
-  it('with 429 more than twenty about one Agent in an hour, however many relying parties take turns', async () => {
+  it('with 429 after twenty requests about one Agent in an hour, across all relying parties', async () => {
     const busy = await deployment.createTenants(V2);
     const held = await issueGrant(busy);
     const { id } = await ask(deployment, busy, held);
@@ -266,7 +266,7 @@ describe('refuses', () => {
     expect([answer.status, answer.text]).toEqual([429, expect.stringContaining('about this Agent')]);
   });
 
-  it('with 409 for a day what the Principal has denied', async () => {
+  it('with 409 for 24 h after the Principal denied the same Action', async () => {
     const action = { ...DEAR, resource: 'order/no' };
     const { id } = await ask(deployment, tenants, grant, action);
     await reject(deployment, tenants, id, { reason: 'no' });
@@ -274,7 +274,7 @@ describe('refuses', () => {
     expect([again.status, again.text]).toEqual([409, expect.stringContaining('24 h')]);
   });
 
-  it('with 429 the sixth open request of an Agent, and takes it once one is decided', async () => {
+  it('with 429 if the Agent has five open requests, until one of them is decided', async () => {
     const busy = await deployment.createTenants(V2);
     const held = await issueGrant(busy);
     const receipts = await Promise.all(
@@ -289,7 +289,7 @@ describe('refuses', () => {
     expect((await about(String(receipts[refused]?.receipt_id), {}, busy)).status).toBe(202);
   });
 
-  it('with 429 more than twenty requests of one relying party to a Principal in an hour, whatever became of them', async () => {
+  it('with 429 after twenty requests of one relying party to a Principal in an hour, in any state', async () => {
     const busy = await deployment.createTenants(V2);
     const { id } = await ask(deployment, busy, await issueGrant(busy));
     await deployment.sql.query(

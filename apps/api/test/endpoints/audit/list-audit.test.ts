@@ -55,17 +55,17 @@ const actions = async (key: string, query?: Readonly<Record<string, string>>) =>
   byTime((await audit(key, query)).events).map(({ action }) => action);
 const keyIdOf = async (key: string) => (await deployment.call('GET', '/me', { key })).json.key_id;
 
-describe('what a caller sees, newest first', () => {
-  it('a Principal key: what the Principal did', async () => {
+describe('GET /audit lists, newest first,', () => {
+  it('to a Principal key what the Principal did', async () => {
     expect(await actions(tenants.principalKey)).toEqual(['grant.revoke', 'grant.allocate']);
   });
 
-  it('an RP key: what the relying party did', async () => {
+  it('to an RP key what the relying party did', async () => {
     expect(await actions(tenants.rpKey)).toEqual(['api_key.create']);
   });
 
   it.each(['org:read', 'org:admin'] as const)(
-    'an %s key: what the org and its members did, and what was done to them',
+    'to an %s key what the org and its members did and what was done to the members',
     async (role) => {
       expect(await actions(await deployment.createKey(role, orgId))).toEqual([
         'api_key.revoke',
@@ -78,7 +78,7 @@ describe('what a caller sees, newest first', () => {
     },
   );
 
-  it('the operator: everything, the operator’s own acts included', async () => {
+  it("to the operator all events, including the operator's own", async () => {
     const { events } = await audit(ADMIN_TOKEN);
     expect(events.map(({ action }) => action).toSorted()).toEqual(
       [
@@ -92,7 +92,7 @@ describe('what a caller sees, newest first', () => {
   });
 
   it.each(['principal', 'relying_party'] as const)(
-    'who is given a DID, a %s: what was done with it since, and nothing of who had it before; its org neither, and the org before what was done in its time',
+    'after the transfer of a %s: to the new holder only its own acts, to each org only what happened in its time',
     async (kind) => {
       const [former, next] = [await deployment.createOrg(), await deployment.createOrg()];
       const [formerKey, nextKey] = [
@@ -126,7 +126,7 @@ describe('what a caller sees, newest first', () => {
     },
   );
 
-  it('a Principal does not see a relying party of the same DID, nor its org the other way round', async () => {
+  it('to a Principal and its org nothing of a relying party with the same DID, and the reverse', async () => {
     const did = `did:web:${randomSlug('both')}.example`;
     const principal = await deployment.register('/principals', { kind: 'hosted', did, org_id: orgId });
     const rp = await deployment.register('/relying-parties', { kind: 'hosted', did });
@@ -138,8 +138,8 @@ describe('what a caller sees, newest first', () => {
   });
 });
 
-describe('an event', () => {
-  it('has exactly the members of AuditEvent, and never a key', async () => {
+describe('An audit event', () => {
+  it('has exactly the members of AuditEvent and contains no key', async () => {
     const { events } = await audit(ADMIN_TOKEN, { target: issuedKeyId });
     expect(byTime(events)).toEqual([
       {
@@ -159,7 +159,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is written once for a revocation, however often it is asked for at the same time', async () => {
+  it('is written once for a revocation, even for concurrent calls', async () => {
     const { key_id: keyId } = (await post('/api-keys', foreign.rpKey, { body: {} })).json;
     const answers = await Promise.all(
       [1, 2, 3, 4].map(() => post(`/api-keys/${keyId}/revoke`, foreign.rpKey)),
@@ -171,7 +171,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is not written for a call that is refused', async () => {
+  it('is not written for a refused call', async () => {
     const before = await audit(ADMIN_TOKEN);
     await post(`/api-keys/${issuedKeyId}/revoke`, foreign.rpKey);
     await post('/api-keys?subject=did:web:nobody.example', ADMIN_TOKEN, { body: {} });
@@ -180,8 +180,8 @@ describe('an event', () => {
   });
 });
 
-describe('filters', () => {
-  it('action, target and actor', async () => {
+describe('The query of GET /audit', () => {
+  it('filters by action, target and actor', async () => {
     expect(await actions(orgAdmin, { action: 'grant.revoke' })).toEqual(['grant.revoke']);
     expect(await actions(orgAdmin, { target: grantId })).toEqual(['grant.revoke', 'grant.allocate']);
     expect(await actions(orgAdmin, { target: 'nothing' })).toEqual([]);
@@ -192,7 +192,7 @@ describe('filters', () => {
     ]);
   });
 
-  it('since is inclusive, until is not, at the millisecond that an event shows', async () => {
+  it('includes since and excludes until, at the millisecond that an event shows', async () => {
     const [revoked, allocated] = byTime((await audit(tenants.principalKey)).events);
     const [first, second] = [allocated?.occurred_at ?? '', revoked?.occurred_at ?? ''];
     const seen = (query: Readonly<Record<string, string>>) => actions(tenants.principalKey, query);
@@ -203,7 +203,7 @@ describe('filters', () => {
     expect(await seen({ since: '2000-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' })).toHaveLength(2);
   });
 
-  it('pages hold every event once, also while more are written', async () => {
+  it('returns each event once across pages, also while events are written', async () => {
     const whole = (await audit(ADMIN_TOKEN, { limit: '200' })).events;
     const paged: Event[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
@@ -230,13 +230,13 @@ describe('filters', () => {
     `cursor=${Buffer.from('aud_1').toString('base64url')}`,
     'unknown=1',
     'action=grant.revoke&action=grant.revoke',
-  ])('%s: 400', async (query) => {
+  ])('is refused with 400: %s', async (query) => {
     expect((await deployment.call('GET', `/audit?${query}`, { key: ADMIN_TOKEN })).status).toBe(400);
   });
 });
 
-describe('what others do to a member', () => {
-  it('an org: what the operator did to its members, while they were members, and to none of another org', async () => {
+describe('GET /audit with an org key', () => {
+  it('lists what the operator did to members while they were members, and nothing of other orgs', async () => {
     const memberOrg = await deployment.createOrg();
     const orgKey = await deployment.createKey('org:read', memberOrg);
     const member = await deployment.createTenants({ orgId: memberOrg });

@@ -46,8 +46,8 @@ const post = (path: string, body: unknown, more: object = {}) =>
   deployment.call('POST', path, { key: tenants.rpKey, body, ...more });
 const ask = async (body: unknown) => (await post(ONE, body)).json;
 
-describe('one evaluation', () => {
-  it('is a verification: a permit carries the Receipt that is stored', async () => {
+describe('POST /access/v1/evaluation', () => {
+  it('verifies: a permit carries the Receipt that is stored', async () => {
     const { status, json, headers } = await post(ONE, await permitted());
     expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     const { receipt_id: receiptId, receipt: jws } = json.context as Record<string, string>;
@@ -72,7 +72,7 @@ describe('one evaluation', () => {
     expect(verifyReceipt(receipt, didDocument).ok).toBe(true);
   });
 
-  it('a DENY is a 200 with its reason', async () => {
+  it('answers a DENY with 200 and its reason', async () => {
     const { status, json } = await post(ONE, await denied());
     expect([status, json]).toMatchObject([
       200,
@@ -80,7 +80,7 @@ describe('one evaluation', () => {
     ]);
   });
 
-  it('spends the Proof: asked again, by either endpoint, it is a replay', async () => {
+  it('spends the Proof: a second call of /evaluation or /verify is denied as PROOF_REPLAYED', async () => {
     const asked = await permitted();
     expect(await ask(asked)).toMatchObject({ decision: true });
     expect(await ask(asked)).toMatchObject({ decision: false, context: { reason: 'PROOF_REPLAYED' } });
@@ -89,7 +89,7 @@ describe('one evaluation', () => {
     expect(verified.json).toMatchObject({ decision: 'DENY', reason: 'PROOF_REPLAYED' });
   });
 
-  it('gives the same decision to the same request under its Idempotency-Key, and marks every repeat', async () => {
+  it('replays the decision for the same Idempotency-Key and body, marks each replay, and answers another body with 409', async () => {
     const asked = await permitted();
     const more = { headers: { 'idempotency-key': 'authzen-1' } };
     const answers = [
@@ -104,7 +104,7 @@ describe('one evaluation', () => {
     expect((await post(ONE, await permitted(), more)).status).toBe(409);
   });
 
-  it('takes Grant and Proof from the context, and those of the subject first', async () => {
+  it("reads Grant and Proof from the subject's properties, or from the context if the subject has none", async () => {
     const { subject, ...asked } = await permitted();
     const { properties, ...agent } = subject;
     expect(await ask({ ...asked, subject: agent, context: properties })).toMatchObject({ decision: true });
@@ -112,7 +112,7 @@ describe('one evaluation', () => {
     expect(await ask({ ...again, context: { grant: 'x', proof: 'x' } })).toMatchObject({ decision: true });
   });
 
-  it('maps an api:call: name, method and the URL as the resource’s id', async () => {
+  it('maps an api:call from the action name, the method property and the resource id as URL', async () => {
     const url = 'https://api.shop.example/v1/items';
     const held = await tenants.principal.grants.issue({
       agent: tenants.agent.did,
@@ -140,7 +140,7 @@ describe('one evaluation', () => {
     });
   });
 
-  it('whatever is wrong inside Grant, Proof and Action is a denial with a Receipt', async () => {
+  it('denies a malformed Grant, Proof or Action, or one that does not match, with 200 and leaves the Proof unspent', async () => {
     const asked = await permitted();
     const { properties } = asked.subject;
     const cases: [JsonObject, string][] = [
@@ -165,7 +165,7 @@ describe('one evaluation', () => {
     expect(await ask(asked)).toMatchObject({ decision: true });
   });
 
-  it('an amount is an integer or nothing: 100.0 and 1e2 are not 100', async () => {
+  it('denies an amount that is not a safe integer in integer form: 100.0 and 1e2 do not count as 100', async () => {
     const asked = await permitted();
     for (const amount of ['100.0', '1e2', '100.00000000000000001', '9007199254740993']) {
       const rawBody = JSON.stringify(asked).replace('"amount":100', `"amount":${amount}`);
@@ -178,7 +178,7 @@ describe('one evaluation', () => {
     }
   });
 
-  it('a subject that is not the Agent of the Proof is a 400, and the Proof stays unspent', async () => {
+  it('refuses a subject that is not the Agent of the Proof with 400, and the Proof stays unspent', async () => {
     const asked = await permitted();
     const other = agentFromJwk((await generateAgentKey()).privateJwk).did;
     const { status, json } = await post(ONE, { ...asked, subject: { ...asked.subject, id: other } });
@@ -186,7 +186,7 @@ describe('one evaluation', () => {
     expect(await ask(asked)).toMatchObject({ decision: true });
   });
 
-  it('a permit never names another Agent than the subject: one Agent’s Proof under another’s Grant is denied', async () => {
+  it('denies a Proof by one Agent under the Grant of another as PROOF_AGENT_MISMATCH', async () => {
     const thief = agentFromJwk((await generateAgentKey()).privateJwk);
     const { proof } = await verifyBody({ ...tenants, agent: thief }, grant);
     const asked = await permitted();
@@ -297,13 +297,13 @@ const REFUSED: readonly (readonly [string, Change, string])[] = [
   ['null for a body', () => null, 'The body'],
 ];
 
-describe('what AuthZEN says of requests', () => {
-  it.each(IGNORED)('%s: ignored', async (_, change) => {
+describe('An AuthZEN evaluation request', () => {
+  it.each(IGNORED)('with %s is permitted: the extra data is ignored', async (_, change) => {
     const { status, json } = await post(ONE, change(await permitted()));
     expect([status, json.decision]).toEqual([200, true]);
   });
 
-  it.each(REFUSED)('%s: 400, no permit', async (_, change, named) => {
+  it.each(REFUSED)('is refused with 400 and without a decision: %s', async (_, change, named) => {
     const { status, json, text } = await post(ONE, change(await permitted()));
     expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
     expect(json.message).toContain(named);
@@ -316,9 +316,9 @@ describe('what AuthZEN says of requests', () => {
     ['white space', ' \n'],
     ['a member twice', '{"subject":{},"subject":{}}'],
     ['bare words', 'subject=agent'],
-    ['numbers that are none', '{"subject":01.5}'],
-    ['strings without end', '"\\"'.repeat(20_000)],
-  ])('%s: 400', async (_, rawBody) => {
+    ['a malformed number', '{"subject":01.5}'],
+    ['20,000 quotes and backslashes', '"\\"'.repeat(20_000)],
+  ])('is refused with 400 by both endpoints: %s', async (_, rawBody) => {
     for (const path of [ONE, MANY])
       expect((await deployment.call('POST', path, { key: tenants.rpKey, rawBody })).status).toBe(400);
   });
@@ -329,7 +329,7 @@ describe('what AuthZEN says of requests', () => {
     'application/xml',
     'application/x-www-form-urlencoded',
     'application/jsonx',
-  ])('Content-Type %s: 400', async (type) => {
+  ])('of Content-Type %s is refused with 400 by both endpoints', async (type) => {
     for (const path of [ONE, MANY]) {
       const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
       const request = { method: 'POST', body: encodeUtf8(JSON.stringify(await permitted())) };
@@ -342,12 +342,15 @@ describe('what AuthZEN says of requests', () => {
     }
   });
 
-  it.each(['application/json; charset=utf-8', 'Application/JSON'])('Content-Type %s: taken', async (type) => {
-    const { status } = await post(ONE, await permitted(), { headers: { 'content-type': type } });
-    expect(status).toBe(200);
-  });
+  it.each(['application/json; charset=utf-8', 'Application/JSON'])(
+    'of Content-Type %s is accepted',
+    async (type) => {
+      const { status } = await post(ONE, await permitted(), { headers: { 'content-type': type } });
+      expect(status).toBe(200);
+    },
+  );
 
-  it('X-Request-ID comes back, with a permit, a denial and an error alike', async () => {
+  it('gets its X-Request-ID echoed in a permit and an error; without one, the answer has none', async () => {
     const more = { headers: { 'x-request-id': 'bfe9eb29-ab87-4ca3-be83-a1d5d8305716' } };
     // The harness holds every answer to the echo; without one sent there is none.
     expect((await post(ONE, await permitted(), more)).headers['x-request-id']).toBe(
@@ -358,7 +361,7 @@ describe('what AuthZEN says of requests', () => {
   });
 
   it.each([ONE, MANY])(
-    '%s: 401 without a key and with another class of key, 405 for another method',
+    'to %s gets 401 without a key or with a Principal key, and 405 for another method',
     async (path) => {
       const body = await permitted();
       expect((await deployment.call('POST', path, { body })).status).toBe(401);

@@ -46,7 +46,7 @@ const ask = async (body: unknown) => (await post(ONE, body)).json;
 const without = (value: JsonObject, name: string): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([key]) => key !== name));
 
-describe('a batch', () => {
+describe('POST /access/v1/evaluations', () => {
   const decisionsOf = ({ json }: { json: Readonly<Record<string, unknown>> }) =>
     (json.evaluations as { decision: boolean }[]).map(({ decision }) => decision);
   const receiptsOf = async (jws: readonly string[]) => {
@@ -67,7 +67,7 @@ describe('a batch', () => {
     expect(await receiptsOf(items.map(({ context }) => context.receipt))).toBe(4);
   });
 
-  it('fills in defaults, which an item’s own member replaces whole', async () => {
+  it('fills in default entities; an entity of the item replaces the default as a whole', async () => {
     const [one, two] = [await permitted(), await permitted()];
     const { properties } = one.subject;
     const presented = { ...one.subject, properties };
@@ -92,7 +92,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('takes nothing out of a default for an item’s own member: what is missing there denies it', async () => {
+  it('does not merge a default into an item’s own entity: a member missing there is an error of the item', async () => {
     const { subject, action, resource } = await permitted();
     const evaluations = [
       { subject: without(subject, 'id') },
@@ -110,7 +110,7 @@ describe('a batch', () => {
     expect(decisionsOf(await post(MANY, { subject, action, resource, evaluations: [{}] }))).toEqual([true]);
   });
 
-  it('fills in the context, unless an item has its own', async () => {
+  it('fills in the default context, unless the item has its own', async () => {
     const [one, two] = [await permitted(), await permitted()];
     const agent = without(one.subject, 'properties');
     const answer = await post(MANY, {
@@ -127,7 +127,7 @@ describe('a batch', () => {
     });
   });
 
-  it('a malformed item is denied with an error in its place, and does not touch the others', async () => {
+  it('answers a malformed item with false and an error in its place, evaluates the others, and never quotes a key', async () => {
     const asked = await permitted();
     const misplaced = { type: tenants.rpKey, id: tenants.rpKey };
     const evaluations = [
@@ -155,7 +155,7 @@ describe('a batch', () => {
     expect(JSON.stringify(answer.json)).not.toContain(tenants.rpKey.slice(0, 20));
   });
 
-  it('allows one Proof once, however often it stands there', async () => {
+  it('allows a Proof only once, even if it stands in 20 items', async () => {
     const asked = await permitted();
     const decisions = decisionsOf(await post(MANY, { evaluations: Array(20).fill(asked) }));
     expect(decisions.filter(Boolean)).toHaveLength(1);
@@ -166,25 +166,28 @@ describe('a batch', () => {
     ['deny_on_first_deny', [false]],
     ['permit_on_first_permit', [false, true]],
     [undefined, [false, true, false, true]],
-  ])('%s', async (semantic, expected) => {
-    const evaluations = [await denied(), await permitted(), await denied(), await permitted()];
-    const options = semantic === undefined ? { other: 1 } : { evaluations_semantic: semantic };
-    const answer = await post(MANY, { evaluations, options });
-    expect(decisionsOf(answer)).toEqual(expected);
-    // What was not reached is not spent.
-    const [, second, , last] = evaluations;
-    const isSpent = [expected.length > 1, expected.length > 3];
-    for (const [i, asked] of [second, last].entries())
-      expect([semantic, i, (await ask(asked)).decision]).toEqual([semantic, i, !isSpent[i]]);
-  });
+  ])(
+    'with evaluations_semantic %s stops where it should and leaves the Proofs of later items unspent',
+    async (semantic, expected) => {
+      const evaluations = [await denied(), await permitted(), await denied(), await permitted()];
+      const options = semantic === undefined ? { other: 1 } : { evaluations_semantic: semantic };
+      const answer = await post(MANY, { evaluations, options });
+      expect(decisionsOf(answer)).toEqual(expected);
+      // What was not reached is not spent.
+      const [, second, , last] = evaluations;
+      const isSpent = [expected.length > 1, expected.length > 3];
+      for (const [i, asked] of [second, last].entries())
+        expect([semantic, i, (await ask(asked)).decision]).toEqual([semantic, i, !isSpent[i]]);
+    },
+  );
 
-  it('deny_on_first_deny goes on while it is permitted, and an error ends it too', async () => {
+  it('with deny_on_first_deny continues after permits and stops after the first error', async () => {
     const options = { evaluations_semantic: 'deny_on_first_deny' };
     const evaluations = [await permitted(), await permitted(), {}, await permitted()];
     expect(decisionsOf(await post(MANY, { evaluations, options }))).toEqual([true, true, false]);
   });
 
-  it('without items, or with none, it is the single evaluation and answers as such', async () => {
+  it('without items, or with an empty list, answers as the single evaluation does', async () => {
     const single = await post(MANY, await permitted());
     expect(single.json).toMatchObject({ decision: true, context: { reason: null } });
     const none = await post(MANY, { ...(await permitted()), evaluations: [] });
@@ -195,33 +198,33 @@ describe('a batch', () => {
 
   it.each([
     ['51 items', { evaluations: Array(51).fill({}) }, 'body.evaluations'],
-    ['evaluations that are no list', { evaluations: {} }, 'body.evaluations'],
+    ['evaluations that are not a list', { evaluations: {} }, 'body.evaluations'],
     [
       'an unknown semantic',
       { evaluations: [{}], options: { evaluations_semantic: 'any' } },
       'evaluations_semantic',
     ],
-    ['options that are no object', { evaluations: [{}], options: 1 }, 'body.options'],
-    ['a default that is no object', { evaluations: [{}], subject: 'alice' }, 'body.subject'],
-  ])('%s: 400 for the whole', async (_, body, named) => {
+    ['options that are not an object', { evaluations: [{}], options: 1 }, 'body.options'],
+    ['a default that is not an object', { evaluations: [{}], subject: 'alice' }, 'body.subject'],
+  ])('refuses the whole batch with 400: %s', async (_, body, named) => {
     const { status, json } = await post(MANY, body);
     expect([status, json.message]).toEqual([400, expect.stringContaining(named)]);
   });
 
-  it('takes 50 items, each with a Grant and a Proof of its own', async () => {
+  it('accepts 50 items, each with its own Grant and Proof', async () => {
     const evaluations = await Promise.all(Array.from({ length: 50 }, permitted));
     expect(JSON.stringify(evaluations).length).toBeGreaterThan(65_536);
     expect(decisionsOf(await post(MANY, { evaluations }))).toEqual(Array(50).fill(true));
   });
 
-  it('of more than 256 KB is a 413', async () => {
+  it('refuses a body over 256 KB with 413', async () => {
     const rawBody = `{"evaluations":[{}],"more":"${'x'.repeat(2 ** 18)}"}`;
     expect((await deployment.call('POST', MANY, { key: tenants.rpKey, rawBody })).status).toBe(413);
   });
 });
 
-describe('limits', () => {
-  it('evaluations count like verifications of the key, each item of a batch as one; what does not fit is refused whole', async () => {
+describe('The rate limit of evaluations', () => {
+  it('is that of the key’s verifications: each item counts as one, and a batch that exceeds the rest is refused whole', async () => {
     const answers = await inOneWindow(async () => {
       const limited = await deployment.createTenants({ rp: { verify_rate_limit_per_minute: 10 } });
       const send = (path: string, body: unknown) =>

@@ -5,8 +5,8 @@ import { withDeployment } from '../../world/deployment.ts';
 
 const deployment = withDeployment();
 
-describe('metadata', () => {
-  it('names the endpoints under the public address, and what Receipts rest on', async () => {
+describe('GET /.well-known/authzen-configuration', () => {
+  it('names the endpoints under the public address, the issuer, the profiles and the Receipt version', async () => {
     const { status, json, headers } = await deployment.call('GET', '/.well-known/authzen-configuration');
     expect([status, headers['content-type'], headers['cache-control']]).toEqual([
       200,

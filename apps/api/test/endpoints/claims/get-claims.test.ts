@@ -26,7 +26,7 @@ const claimsFor = async (key: string | undefined) => {
   return { status, kinds: claims.map(({ kind }) => kind), claims };
 };
 
-it('says until when the domain has to be proven, and by which token of each registration', async () => {
+it('GET /claims/{did} shows a 7-day expiry and a separate token for each registration of the DID', async () => {
   const { claims } = await claimsFor(claimant);
   const tokens = claims.map(({ dns_txt }) => JSON.stringify(dns_txt));
   expect(new Set(tokens).size).toBe(2);
@@ -37,7 +37,7 @@ it('says until when the domain has to be proven, and by which token of each regi
   }
 });
 
-it('shows each its own, both to the org and the operator, and nothing to anybody else', async () => {
+it('GET /claims/{did} shows to Principal and relying party their own claim, to org and operator both, to others 404', async () => {
   const both = ['principal', 'relying_party'];
   for (const key of [claimant, claimantReads, ADMIN_TOKEN])
     expect(await claimsFor(key)).toMatchObject({ status: 200, kinds: both });

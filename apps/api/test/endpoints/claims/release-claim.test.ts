@@ -7,7 +7,7 @@ const deployment = withDeployment();
 const release = (did: string, kind: string) =>
   deployment.call('POST', `/claims/${encodeURIComponent(did)}/release`, { key: ADMIN_TOKEN, body: { kind } });
 
-it('what has a history stays: a managed one, a proven one, a relying party that the operator answers for', async () => {
+it('POST /claims/{did}/release answers CONFLICT for managed or proven parties, and operator-registered relying parties', async () => {
   const { principalDid, rpDid } = await deployment.createTenants();
   const did = `did:web:${randomSlug('h')}.example`;
   await deployment.register('/principals', { kind: 'hosted', did });
@@ -22,13 +22,13 @@ it('what has a history stays: a managed one, a proven one, a relying party that 
     expect((await release(of, kind)).json.error).toBe('CONFLICT');
 });
 
-it('a Principal that the operator registered and nobody ever proved can be released', async () => {
+it('POST /claims/{did}/release releases a hosted Principal that the operator registered and that was never proven', async () => {
   const did = `did:web:${randomSlug('h')}.example`;
   await deployment.register('/principals', { kind: 'hosted', did });
   expect((await release(did, 'relying_party')).status).toBe(404);
   expect((await release(did, 'principal')).json).toEqual({ did, kind: 'principal', released: true });
 });
 
-it('400: a kind that there is not', async () => {
+it('POST /claims/{did}/release answers 400 to an unknown kind', async () => {
   expect((await release('did:web:shop.example', 'org')).json.error).toBe('INVALID_REQUEST');
 });

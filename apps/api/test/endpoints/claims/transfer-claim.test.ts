@@ -28,7 +28,7 @@ const createHosted = async (orgKey: string) =>
   createHostedTenants(deployment, { host, name }, orgKey, await deployment.createTenants());
 const me = async (key: string) => (await deployment.call('GET', '/me', { key })).status;
 
-it('a hosted Principal: no key of the former org acts for it, and its domain has to say another token', async () => {
+it('The transfer of a hosted Principal makes keys of the former org invalid and requires a new domain token', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const { body, key } = await deployment.register('/principals', { kind: 'hosted', did }, former.key);
   const { token } = body.verification as { token: string };
@@ -54,7 +54,7 @@ it('a hosted Principal: no key of the former org acts for it, and its domain has
   expect(await me(String(issued.api_key))).toBe(200);
 });
 
-it('both orgs see it in the audit log, and neither which the other is, whichever version wrote it; a repeated call does nothing', async () => {
+it('A transfer is audited once to both orgs without naming the other org, also in the format of version 0.3.0', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const { principalDid } = await createHosted(former.key);
   for (let calls = 0; calls < 2; calls++)
@@ -87,7 +87,7 @@ it('both orgs see it in the audit log, and neither which the other is, whichever
   expect(await seenWith(ADMIN_TOKEN)).toContainEqual(both);
 });
 
-it('a relying party: without decisions it moves, with decisions that count for its org it stays', async () => {
+it('The transfer of a relying party of an org succeeds without decisions and is refused as CONFLICT with decisions', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const fresh = await deployment.createTenants({ orgId: former.orgId });
   expect((await transfer(fresh.rpDid, 'relying_party', next.orgId)).status).toBe(200);
@@ -100,7 +100,7 @@ it('a relying party: without decisions it moves, with decisions that count for i
   expect(await me(busy.rpKey)).toBe(200);
 });
 
-it('a relying party in no org: without decisions it moves, with decisions nobody else comes to read them', async () => {
+it('The transfer of a relying party in no org succeeds without decisions; with decisions it gets 409', async () => {
   const next = await newOrg();
   const fresh = await deployment.createTenants();
   expect((await transfer(fresh.rpDid, 'relying_party', next.orgId)).status).toBe(200);
@@ -115,7 +115,7 @@ it('a relying party in no org: without decisions it moves, with decisions nobody
   expect(await me(busy.rpKey)).toBe(200);
 });
 
-describe('a managed Principal, which can be given no other signing keys', () => {
+describe('The transfer of a managed Principal, which cannot be given new signing keys,', () => {
   const decide = async (tenants: Tenants, grant: HeldGrant) => {
     const body = await verifyBody(tenants, grant);
     const { decision, reason } = receiptOf(
@@ -135,7 +135,7 @@ describe('a managed Principal, which can be given no other signing keys', () => 
     return { former, next, tenants, did: tenants.principalDid, grant: await issueGrant(tenants) };
   };
 
-  it('is not transferred, to an org or to none: 409 says what to do, and nothing is changed', async () => {
+  it('is refused with 409, to an org and to none; keys and Grants stay valid, and nothing is audited', async () => {
     const { former, next, tenants, did: managed, grant } = await scene();
     for (const orgId of [next.orgId, null]) {
       const { status, json } = await transfer(managed, 'principal', orgId);
@@ -149,7 +149,7 @@ describe('a managed Principal, which can be given no other signing keys', () => 
     expect((await deployment.call('GET', queried, { key: former.key })).json.events).toEqual([]);
   });
 
-  it('whose transfer a restore repeats leaves no key of the former org that signs: neither an older Grant nor a new one is allowed', async () => {
+  it('compromises its signing key when a restore repeats the transfer, so that old and new Grants are denied', async () => {
     const { next, tenants, did: managed, grant } = await scene();
     const reserved = await issueGrant(tenants);
     expect(await decide(tenants, grant)).toBe('ALLOW');
@@ -160,7 +160,7 @@ describe('a managed Principal, which can be given no other signing keys', () => 
     expect(json.keys).toMatchObject([{ state: 'compromised' }]);
   });
 
-  it('that is in no org keeps its keys where a restore puts it in one, which it may have joined as itself', async () => {
+  it('keeps its keys when a restore moves it from no org into one, which it may have joined itself', async () => {
     const { orgId } = await newOrg();
     const tenants = await deployment.createTenants();
     const grant = await issueGrant(tenants);
@@ -169,14 +169,14 @@ describe('a managed Principal, which can be given no other signing keys', () => 
   });
 });
 
-it('400 for an org that there is not, 404 for a DID that nobody has', async () => {
+it('POST /claims/{did}/transfer answers 400 to an unknown org and 404 to an unknown DID', async () => {
   const { orgId } = await newOrg();
   const { principalDid } = await deployment.createTenants();
   expect((await transfer(principalDid, 'principal', newOrgId())).status).toBe(400);
   expect((await transfer('did:web:nobody.example', 'principal', orgId)).status).toBe(404);
 });
 
-it('503 while a decision under way is not over: nothing is transferred, and a repeat once it is over does it', async () => {
+it('POST /claims/{did}/transfer answers 503 and changes nothing while a decision holds the barrier; a repeat succeeds', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const { principalDid } = await createHosted(former.key);
   await deployment.sql.query('begin');

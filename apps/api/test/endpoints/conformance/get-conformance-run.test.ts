@@ -50,7 +50,7 @@ const runAll = async () => {
   return statuses;
 };
 
-it('answers the run at once, and its report when a runner has been at it', async () => {
+it('A conformance run is running from its start on, and has a report once a runner has executed it', async () => {
   const { rpKey } = await deployment.createTenants();
   const { status, json } = await start(rpKey);
   expect(status).toBe(202);
@@ -83,8 +83,8 @@ it('answers the run at once, and its report when a runner has been at it', async
   expect(report.totals?.passed).toBe(report.totals?.cases);
 });
 
-describe('an account', () => {
-  it('alone sees its runs: every other one is answered as for a run that is not there', async () => {
+describe('A conformance run', () => {
+  it('is visible only to the account that started it; others get 404 as for an unknown run', async () => {
     const orgId = await deployment.createOrg();
     const [mine, foreign] = [await deployment.createTenants({ orgId }), await deployment.createTenants()];
     const orgKey = await deployment.createKey('org:read', orgId);
@@ -99,7 +99,7 @@ describe('an account', () => {
       }
   });
 
-  it('named by one DID as relying party and as Principal is two', async () => {
+  it('of a relying party is not visible to the Principal with the same DID, which is an account of its own', async () => {
     const { rpKey, rpDid } = await deployment.createTenants();
     const asPrincipal = await deployment.createKey('principal', rpDid);
     const { json } = await start(rpKey);

@@ -22,7 +22,7 @@ const endAll = () =>
     `update conformance_runs set status = 'error', error = 'test', finished_at = now() where status = 'running'`,
   );
 
-describe('400', () => {
+describe('POST /conformance/runs checks the endpoint', () => {
   it.each([
     ['http://engine.test/', 'must be https'],
     ['http://127.0.0.1/', 'must be https'],
@@ -42,7 +42,7 @@ describe('400', () => {
     ['ftp://engine.example/', 'endpoint must be'],
     ['engine.example', 'endpoint must be'],
     [7, 'endpoint must be'],
-  ])('%s', async (endpoint, why) => {
+  ])('%s is refused with 400 and starts no run', async (endpoint, why) => {
     const { status, json } = await start(ADMIN_TOKEN, endpoint);
     expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
     expect(json.message).toContain(why);
@@ -50,7 +50,7 @@ describe('400', () => {
     expect(rowCount).toBe(0);
   });
 
-  it('neither for 2,048 characters, nor for a bare host, nor for http where development maps the name', async () => {
+  it('2,048 characters, a bare host, and http where the outbound map has the name are accepted', async () => {
     for (const endpoint of [
       `https://engine.example/${'a'.repeat(2048 - 'https://engine.example/'.length)}`,
       'https://engine.example',
@@ -62,8 +62,8 @@ describe('400', () => {
   });
 });
 
-describe('an account', () => {
-  it('has one run at a time, on all nodes and with all its keys; each account its own', async () => {
+describe('POST /conformance/runs per account', () => {
+  it('allows one run at a time across nodes and keys (409); another account starts its own', async () => {
     const { rpKey, rpDid, principalKey } = await deployment.createTenants();
     const other = await deployment.createKey('rp', rpDid);
     const starts = await Promise.all(
@@ -85,7 +85,7 @@ describe('an account', () => {
   });
 });
 
-it('a key starts ten runs in an hour; what is refused is not counted, and another key of the account is', async () => {
+it('POST /conformance/runs allows a key ten runs an hour (429); refused calls and other keys do not count for it', async () => {
   const { rpKey, rpDid } = await deployment.createTenants();
   for (let i = 0; i < 10; i++) {
     expect((await start(rpKey)).status).toBe(202);
@@ -110,8 +110,8 @@ it('a key starts ten runs in an hour; what is refused is not counted, and anothe
   expect((await start(rpKey)).status).toBe(429);
 });
 
-describe('an org', () => {
-  it('has four runs with its members that wait or are running; a fifth is 429, and those of another org go on', async () => {
+describe('POST /conformance/runs per org', () => {
+  it('allows four waiting or running runs of the org and its members (429); other orgs are not affected', async () => {
     const orgId = await deployment.createOrg();
     const keys = [await deployment.createKey('org:read', orgId)];
     for (let i = 0; i < 4; i++) keys.push((await deployment.createTenants({ orgId })).rpKey);

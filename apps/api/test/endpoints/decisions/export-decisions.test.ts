@@ -54,8 +54,8 @@ const report = async (receiptId: string, note: string) => {
   expect((await deployment.call('POST', path, { key: own.rpKey, body })).status).toBe(201);
 };
 
-describe('NDJSON', () => {
-  it('a line is the summary of the list, the Receipt byte for byte, and its outcomes', async () => {
+describe('GET /decisions/export as NDJSON', () => {
+  it('writes per decision one line: the list’s summary, the Receipt byte for byte and the outcomes', async () => {
     const { receipt_id } = await verifyAllowed(own);
     await report(receipt_id, 'line 1\nline 2 "é" \u2028');
     await report(receipt_id, 'again');
@@ -77,7 +77,7 @@ describe('NDJSON', () => {
     expect(text).toContain('again');
   });
 
-  it('is the default; anything else than the two formats is a 400', async () => {
+  it('is the default; another format or a bad limit is refused with 400', async () => {
     expect((await exportPage(own.rpKey, 'limit=1')).text).toBe(
       (await exportPage(own.rpKey, 'limit=1&format=ndjson')).text,
     );
@@ -85,19 +85,19 @@ describe('NDJSON', () => {
       expect([query, (await get(own.rpKey, `/decisions/export?${query}`)).status]).toEqual([query, 400]);
   });
 
-  it('without a row is empty, and says so', async () => {
+  it('is empty for no rows, with a row count of 0 and no cursor', async () => {
     const { text, rowCount, nextCursor } = await exportPage(own.rpKey, 'reason=ISSUER_NOT_TRUSTED');
     expect([text, rowCount, nextCursor]).toEqual(['', 0, '']);
   });
 
-  it('HEAD tells how many rows there are, and sends none', async () => {
+  it('answers HEAD with the number of rows and no body', async () => {
     const { headers, text } = await deployment.call('HEAD', '/decisions/export?limit=1', { key: own.rpKey });
     expect([headers['x-svc-rows'], text]).toEqual(['1', '']);
   });
 });
 
-describe('CSV', () => {
-  it('has a header, the members of the summary, the outcomes and the JWS; lines end as RFC 4180 says', async () => {
+describe('GET /decisions/export as CSV', () => {
+  it('has a header, the summary’s members, outcomes and the JWS as columns, and CRLF line ends (RFC 4180)', async () => {
     const { receipt_id, receipt } = await verifyAllowed(own);
     await report(receipt_id, 'one, "two"');
     const { headers, text, rowCount } = await exportPage(own.rpKey, 'format=csv&limit=1');
@@ -118,7 +118,7 @@ describe('CSV', () => {
     expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
   });
 
-  it('without a row is the header alone', async () => {
+  it('is the header alone for no rows', async () => {
     const { text } = await exportPage(own.rpKey, 'format=csv&reason=ISSUER_NOT_TRUSTED');
     expect([text.split('\r\n').length, recordsOf(text)]).toEqual([2, []]);
   });
@@ -169,7 +169,7 @@ describe('CSV', () => {
     '\u{1F6D2}',
   ];
 
-  it('no cell is a formula to a spreadsheet, and what was stored can be read back from every one', async () => {
+  it('has no cell that a spreadsheet takes for a formula, and the stored text of each can be recovered', async () => {
     const shop = await deployment.createTenants({ orgId });
     const sent = new Map<string, string>();
     for (const resource of [...FORMULAS, ...HARMLESS])
@@ -189,7 +189,7 @@ describe('CSV', () => {
   });
 });
 
-describe('pages', () => {
+describe('The pages of GET /decisions/export', () => {
   const STORED = 700;
   let shop: Tenants;
 
@@ -207,7 +207,7 @@ describe('pages', () => {
   });
 
   it.each(['ndjson', 'csv'])(
-    'of %s to the end are the whole list; a full last page has no cursor',
+    'in %s make up the whole list; a full last page has no cursor',
     async (format) => {
       const key = await deployment.createKey('org:read', orgId);
       const listed: string[] = [];
@@ -240,7 +240,7 @@ describe('pages', () => {
     },
   );
 
-  it('one that is under way ends with the key that asked for it: what is sent after the revocation is no export', async () => {
+  it('end once the key is revoked during the export: the next batch fails with UNAUTHORIZED', async () => {
     const { service } = deployment.process;
     const value = await deployment.createKey('rp', shop.rpDid);
     const hash = createHash('sha256').update(value).digest('hex');
@@ -256,7 +256,7 @@ describe('pages', () => {
     await expect(rows.next()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   });
 
-  it('a cursor of the list is one of the export, and filters hold here as well', async () => {
+  it('accept a cursor of GET /decisions, and the same filters', async () => {
     const { json } = await get(shop.rpKey, '/decisions?limit=10');
     const exported = await exportPage(shop.rpKey, `limit=10&cursor=${json.next_cursor}`);
     const next = await get(shop.rpKey, `/decisions?limit=10&cursor=${json.next_cursor}`);
@@ -265,7 +265,7 @@ describe('pages', () => {
     expect((await exportPage(shop.rpKey, 'reason=GRANT_EXPIRED')).rowCount).toBe(Math.ceil((STORED - 1) / 4));
   });
 
-  it('whose they are is decided anew: a cursor of another shows nothing that is not the key’s own', async () => {
+  it('hold only decisions of the key’s subject, also from a cursor of the operator; another’s rp is a 404', async () => {
     const { nextCursor } = await exportPage(ADMIN_TOKEN, 'limit=1');
     const rows = linesOf((await exportPage(own.rpKey, `cursor=${nextCursor}`)).text);
     expect(new Set(rows.map(({ rp }) => rp))).toEqual(new Set([own.rpDid]));
@@ -273,7 +273,7 @@ describe('pages', () => {
     expect(refused.status).toBe(404);
   });
 
-  it('ledgers of outcomes of any size come along, each with its own decision', async () => {
+  it('carry outcome ledgers of about 1 MB, each with its own decision', async () => {
     const note = 'x'.repeat(2_000);
     const ids: string[] = [];
     for (let i = 0; i < 3; i++) ids.push((await verifyAllowed(own)).receipt_id);

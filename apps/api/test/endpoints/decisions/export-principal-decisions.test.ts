@@ -7,7 +7,7 @@ import { withOwnDecisions } from '../../world/own-decisions.ts';
 
 const world = withOwnDecisions();
 
-it('exports them with their Receipts and outcomes, without the words of the relying party', async () => {
+it('GET /principals/{did}/decisions/export has Receipts and outcomes, without the relying party’s notes', async () => {
   const { text, headers } = await world.get('/export');
   const rows = text
     .trim()
@@ -20,7 +20,7 @@ it('exports them with their Receipts and outcomes, without the words of the rely
   expect((await world.get('/export?format=csv')).text).not.toContain('a secret of the shop');
 });
 
-it('streams them to `client.decisions.export` of the Principal’s SDK', async () => {
+it('`client.decisions.export` of the Principal SDK streams the same decisions', async () => {
   const ids: string[] = [];
   for await (const { receipt_id: id } of world.own.principal.decisions.export({ limit: 2 })) ids.push(id);
   expect(ids).toEqual(world.expected);

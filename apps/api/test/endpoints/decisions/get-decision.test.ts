@@ -26,7 +26,7 @@ const get = (id: string, key: string, query = '') =>
   deployment.call('GET', `/decisions/${id}${query}`, { key });
 const absentId = () => `drc_${encodeUlid(Date.now(), new Uint8Array(10).fill(7))}`;
 
-it('its own relying party, its org and the operator get the Receipt byte for byte, with an empty ledger', async () => {
+it('GET /decisions/{receipt_id} returns to the relying party, its org and the operator the Receipt byte for byte', async () => {
   const keys = [own.rpKey, ADMIN_TOKEN];
   for (const role of ['org:read', 'org:admin'] as const) keys.push(await deployment.createKey(role, orgId));
   for (const key of keys) {
@@ -35,14 +35,14 @@ it('its own relying party, its org and the operator get the Receipt byte for byt
   }
 });
 
-it('a DENY is kept and shown like an ALLOW', async () => {
+it('GET /decisions/{receipt_id} returns a DENY like an ALLOW', async () => {
   const body = { grant: '', proof: '', action: {} };
   const denied = await deployment.call('POST', '/verify', { key: own.rpKey, body });
   const { text } = await get(receiptOf(denied).receipt_id, own.rpKey);
   expect(text).toBe(`{"receipt":${denied.text},"outcomes":[]}`);
 });
 
-it("another's decision answers exactly as one that does not exist", async () => {
+it('GET /decisions/{receipt_id} answers 404 for another’s decision exactly as for one that does not exist', async () => {
   const absent = absentId();
   for (const key of [foreign.rpKey, await deployment.createKey('org:read', await deployment.createOrg())]) {
     const seen = await get(receiptId, key);
@@ -54,7 +54,7 @@ it("another's decision answers exactly as one that does not exist", async () => 
   }
 });
 
-it('rp narrows to one relying party: the right one finds it, any other finds nothing', async () => {
+it('GET /decisions/{receipt_id}?rp answers 404 if the decision is of another relying party, and 400 to a malformed rp', async () => {
   const org = await deployment.createKey('org:read', orgId);
   for (const key of [own.rpKey, org, ADMIN_TOKEN]) {
     expect((await get(receiptId, key, `?rp=${own.rpDid}`)).status).toBe(200);
@@ -71,6 +71,6 @@ it.each([
   `oat_${'0'.repeat(26)}`,
   `drc_${'0'.repeat(26)}`,
   `drc_7${'Z'.repeat(25)}`,
-])('%s is no decision: 404', async (id) => {
+])('GET /decisions/%s is 404', async (id) => {
   expect((await get(id, ADMIN_TOKEN)).json.error).toBe('NOT_FOUND');
 });

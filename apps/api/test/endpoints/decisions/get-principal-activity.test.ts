@@ -22,7 +22,7 @@ const groupsBy = async (by: string, query = '') => {
   return { ...json, groups: json.groups as Group[] };
 };
 
-it('groups every decision on its Grants by Agent, Grant and relying party, and none of a forged Grant', async () => {
+it('GET …/decisions/activity groups the decisions on own Grants by Agent, Grant and relying party, without forged Grants', async () => {
   const byAgent = await groupsBy('agent');
   expect(byAgent).toMatchObject({ by: 'agent', counted: 5, complete: true, groups_total: 1 });
   expect(byAgent.groups).toMatchObject([
@@ -49,7 +49,7 @@ it('groups every decision on its Grants by Agent, Grant and relying party, and n
   );
 });
 
-it('by Grant names no Agent of a Grant that is somebody else’s, whoever signed another one under its id', async () => {
+it('GET …/decisions/activity?by=grant names no Agent for another Principal’s Grant, even if its id was signed anew', async () => {
   const other = await deployment.createTenants();
   const { grantId, grant } = await issueGrant(other);
   const own = await deployment.createTenants();
@@ -74,7 +74,7 @@ it('by Grant names no Agent of a Grant that is somebody else’s, whoever signed
   expect(json.groups).toMatchObject([{ subject: grantId, agent: null, verifies: 1 }]);
 });
 
-it('counts what the list lists of a period and of a relying party, and 400 without a known group', async () => {
+it('GET …/decisions/activity filters by period and rp, and answers 400 without a known group', async () => {
   const none = await groupsBy('agent', '&since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z');
   expect(none).toMatchObject({ counted: 0, complete: true, groups: [] });
   const ofOne = await groupsBy('agent', `&rp=${world.otherShop.rpDid}`);
@@ -83,7 +83,7 @@ it('counts what the list lists of a period and of a relying party, and 400 witho
     expect((await world.get(`/activity${query}`)).json.error).toBe('INVALID_REQUEST');
 });
 
-it('by Grant names the Agent of the Grant, also where the newest denial was of a stranger’s Proof', async () => {
+it('GET …/decisions/activity?by=grant names the Agent of the Grant, even after a denied Proof of another Agent', async () => {
   const { own } = world;
   const held = await issueGrant(own);
   const stranger = agentFromJwk((await generateAgentKey()).privateJwk);

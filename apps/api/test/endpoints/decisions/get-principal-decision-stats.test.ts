@@ -7,7 +7,7 @@ import { withOwnDecisions } from '../../world/own-decisions.ts';
 
 const world = withOwnDecisions();
 
-it('counts as many as it lists', async () => {
+it('GET /principals/{did}/decisions/stats counts the decisions that the list has, in total and per relying party', async () => {
   const { json } = await world.get('/stats');
   expect(json.totals).toEqual({ verifies: 5, allow: 3, deny: 2, allow_with_outcome: 1 });
   expect(json.principals).toMatchObject([

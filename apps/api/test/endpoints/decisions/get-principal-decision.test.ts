@@ -7,7 +7,7 @@ import { type Row, withOwnDecisions } from '../../world/own-decisions.ts';
 
 const world = withOwnDecisions();
 
-it('shows one of them as it was signed, and nobody a decision on a forged Grant as its own', async () => {
+it('GET /principals/{did}/decisions/{receipt_id} shows a Receipt without the relying party’s notes; a forged Grant’s is 404', async () => {
   const [newest = ''] = world.expected;
   const { json, text } = await world.get(`/${newest}`);
   expect((json.receipt as Row).receipt_id).toBe(newest);

@@ -90,12 +90,12 @@ const readAll = async (key: string, query: string): Promise<DecisionRow[]> => {
   return all;
 };
 
-describe('a list', () => {
-  it('shows every decision once, newest first, with every field; one that was just made as well', async () => {
+describe('GET /decisions', () => {
+  it('lists every decision once, newest first, with every field, including one just made by /verify', async () => {
     expect(await readAll(own.rpKey, 'limit=17')).toEqual(rowsOf(own));
   });
 
-  it('has 50 to a page, and no cursor on a last page that is full', async () => {
+  it('returns 50 rows by default, and no cursor on a last page that is full', async () => {
     const key = await deployment.createKey('rp', own.rpDid);
     expect(pageOf(await list(key, '')).decisions).toHaveLength(50);
     const total = rowsOf(own).length;
@@ -110,8 +110,8 @@ describe('a list', () => {
   });
 });
 
-describe('whose decisions', () => {
-  it('an RP key sees its own, an org key those of all members, the operator all', async () => {
+describe('The scope of GET /decisions', () => {
+  it('is an RP key’s own decisions, the decisions of all members for an org key, and all for the operator', async () => {
     expect(await readAll(foreign.rpKey, 'limit=200')).toEqual(rowsOf(foreign));
     for (const role of ['org:read', 'org:admin'] as const) {
       const key = await deployment.createKey(role, orgId);
@@ -120,7 +120,7 @@ describe('whose decisions', () => {
     expect(await readAll(ADMIN_TOKEN, 'limit=200')).toEqual(rows);
   });
 
-  it('rp narrows to one; what may not be seen answers exactly like what does not exist', async () => {
+  it('narrows to one relying party by rp; one outside the scope answers 404 exactly as one that does not exist', async () => {
     const org = await deployment.createKey('org:read', orgId);
     expect(await readAll(org, `rp=${sister.rpDid}`)).toEqual(rowsOf(sister));
     expect(await readAll(ADMIN_TOKEN, `rp=${foreign.rpDid}`)).toEqual(rowsOf(foreign));
@@ -137,7 +137,7 @@ describe('whose decisions', () => {
     expect(pageOf(await list(ADMIN_TOKEN, `rp=${absent}`)).decisions).toEqual([]);
   });
 
-  it('a cursor is only a place: with another key it shows what that key may see below it', async () => {
+  it('does not depend on the cursor: each key sees only its own rows below another key’s cursor', async () => {
     const callers = [
       { key: own.rpKey, sees: rowsOf(own) },
       { key: foreign.rpKey, sees: rowsOf(foreign) },
@@ -227,8 +227,8 @@ const filterParts = (): Part[] => [
 ];
 const cursorOf = (id: string) => Buffer.from(id).toString('base64url');
 
-describe('filters', () => {
-  it('any that are well formed leave exactly what they say, together and with any limit and cursor', async () => {
+describe('The filters of GET /decisions', () => {
+  it('return exactly the rows that match all of them, in any combination, with any limit and cursor', async () => {
     const parts = filterParts().filter(({ keeps }) => keeps !== null);
     const law = fc.asyncProperty(
       fc.uniqueArray(fc.constantFrom(...parts), { maxLength: 3, selector: ({ name }) => name }),
@@ -251,7 +251,7 @@ describe('filters', () => {
     await fc.assert(law, { numRuns: sampled({ quick: 25, deep: 150 }) });
   });
 
-  it('one that is wrong is a 400 that names it, whatever stands beside it', async () => {
+  it('are refused with 400 and the parameter’s name if one is invalid, also on /decisions/export', async () => {
     const all = filterParts();
     const bad = all.filter(({ keeps }) => keeps === null);
     for (const one of bad) {
@@ -273,7 +273,7 @@ describe('filters', () => {
     }
   });
 
-  it('any query string at all is answered 200, 400 or 404', async () => {
+  it('answer any query string with 200, 400 or 404', async () => {
     const names = [
       'since',
       'until',

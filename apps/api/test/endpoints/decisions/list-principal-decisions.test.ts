@@ -10,14 +10,14 @@ const world = withOwnDecisions();
 const idsOf = async (query = '', key?: string) =>
   ((await world.get(query, key)).json.decisions as Row[]).map(({ receipt_id: id }) => id);
 
-it('lists every decision on its Grants, of all relying parties, and none of a forged Grant', async () => {
+it('GET /principals/{did}/decisions lists all decisions on its Grants, without key ids and without forged Grants', async () => {
   expect(await idsOf()).toEqual(world.expected);
   expect(await idsOf('', world.orgRead)).toEqual(world.expected);
   const { json } = await world.get();
   expect((json.decisions as Row[]).every(({ key_id: keyId }) => keyId === null)).toBe(true);
 });
 
-it('narrows them by what relying parties narrow theirs by, and pages through them', async () => {
+it('GET /principals/{did}/decisions filters by rp, grant_id, decision and reason, and returns pages', async () => {
   const two = world.grants[1]?.grantId;
   const byShop = await idsOf(`?rp=${world.otherShop.rpDid}`);
   const byGrant = await idsOf(`?grant_id=${two}`);

@@ -6,8 +6,8 @@ import { withEntitlements } from './world.ts';
 
 const { enforcing, put, get } = withEntitlements();
 
-describe('GET', () => {
-  it('answers for an org without a row that nothing is stored', async () => {
+describe('GET /orgs/{org_id}/entitlement', () => {
+  it('answers stored: false for an org without an entitlement', async () => {
     const orgId = await enforcing.createOrg();
     expect(await get(orgId)).toEqual({
       org_id: orgId,
@@ -27,7 +27,7 @@ describe('GET', () => {
     });
   });
 
-  it('404: an org that does not exist', async () => {
+  it('answers 404 to an org that does not exist', async () => {
     const path = `/orgs/${newOrgId()}/entitlement`;
     expect((await enforcing.call('GET', path, { key: ADMIN_TOKEN })).status).toBe(404);
   });
@@ -44,7 +44,7 @@ describe('GET', () => {
       'all 0 checks since 2026-01-01T00:00:00.000Z are used',
     ],
     [{ check_cap: 0, cap_since: '2099-01-01T00:00:00Z' }, 'allowed', null],
-  ])('says what follows from %j: %s', async (change, effective, detail) => {
+  ])('derives from %j that production checks are %s', async (change, effective, detail) => {
     const orgId = await enforcing.createOrg();
     const { json } = await put(orgId, change);
     expect(json).toMatchObject({ applied: true, effective, effective_detail: detail });

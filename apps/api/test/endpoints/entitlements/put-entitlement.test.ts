@@ -5,8 +5,8 @@ import { fromNow, PUSH, withEntitlements } from './world.ts';
 
 const { enforcing, put, get } = withEntitlements();
 
-describe('PUT', () => {
-  it('stores what was pushed', async () => {
+describe('PUT /orgs/{org_id}/entitlement', () => {
+  it('stores the pushed entitlement', async () => {
     const orgId = await enforcing.createOrg();
     const pushed = {
       production: 'allowed',
@@ -22,7 +22,7 @@ describe('PUT', () => {
     expect(Math.abs(Date.parse(String(json.updated_at)) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('takes UTC in every spelling that RFC 3339 has for it', async () => {
+  it('accepts UTC in every spelling of RFC 3339', async () => {
     const orgId = await enforcing.createOrg();
     const pushed = {
       production_until: '2027-01-01t00:00:00z',
@@ -37,7 +37,7 @@ describe('PUT', () => {
     });
   });
 
-  it('older than what is stored answers applied: false and changes nothing; equally old, it is applied', async () => {
+  it('ignores an as_of older than the stored one (applied: false) and applies an equal one', async () => {
     const orgId = await enforcing.createOrg();
     await put(orgId, { reason: 'trial', as_of: '2026-11-02T00:00:00Z' });
     const before = await get(orgId);
@@ -48,7 +48,7 @@ describe('PUT', () => {
     expect(equal.json).toMatchObject({ reason: 'paid', applied: true });
   });
 
-  it('takes as_of up to five minutes ahead', async () => {
+  it('accepts as_of up to five minutes in the future', async () => {
     const orgId = await enforcing.createOrg();
     expect((await put(orgId, { as_of: fromNow(4 * 60_000) })).status).toBe(200);
     const { status, json } = await put(orgId, { as_of: fromNow(6 * 60_000) });
@@ -73,12 +73,12 @@ describe('PUT', () => {
     { as_of: '2026-01-01' },
     { more: 1 },
     ...Object.keys(PUSH).map((name) => ({ [name]: undefined })),
-  ])('400: %o', async (change) => {
+  ])('refuses %o with 400', async (change) => {
     const { status, json } = await put(newOrgId(), change);
     expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
   });
 
-  it('404: an org that does not exist', async () => {
+  it('answers 404 to an org that does not exist', async () => {
     expect((await put(newOrgId())).status).toBe(404);
   });
 });

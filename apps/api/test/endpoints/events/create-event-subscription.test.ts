@@ -6,7 +6,7 @@ import { BODY, eventOf, withReceiver } from './world.ts';
 
 const world = await withReceiver();
 
-it('tells an endpoint what happens from then on', async () => {
+it('POST /event-subscriptions creates a subscription that delivers signed events from then on', async () => {
   const { secret, ...created } = await world.create(world.rpKey);
   expect(created).toMatchObject({ ...BODY, state: 'active', waiting: 0, budget_low_percent: 20 });
   expect(secret).toMatch(/^whsec_/);
@@ -26,21 +26,21 @@ it('tells an endpoint what happens from then on', async () => {
   ]);
 });
 
-describe('is refused', () => {
+describe('POST /event-subscriptions answers 400', () => {
   it.each([
     ['a host of the service', { url: 'https://svc.test/' }],
     ['http', { url: 'http://hooks.of.others.example/' }],
     ['credentials', { url: 'https://a:b@hooks.example/' }],
     ['no type', { types: [] }],
     ['a type twice', { types: ['decision.deny', 'decision.deny'] }],
-    ['a type that there is not', { types: ['decision.maybe'] }],
-    ['a share of nothing', { budget_low_percent: 0 }],
-  ])('%s', async (_, change) => {
+    ['an unknown type', { types: ['decision.maybe'] }],
+    ['a budget_low_percent of 0', { budget_low_percent: 0 }],
+  ])('to %s', async (_, change) => {
     const body = { ...BODY, ...change };
     expect((await world.call('POST', '/event-subscriptions', world.rpKey, body)).status).toBe(400);
   });
 
-  it('every URL that delivery would refuse, and says why', async () => {
+  it('to every URL that delivery would refuse, naming the url; for a wrong port the message says why', async () => {
     // A missing slash at the end is added.
     const refused = REFUSED_URLS.filter((url) => url !== 'https://acme.example');
     const taken: unknown[] = [];
@@ -61,7 +61,7 @@ describe('is refused', () => {
     );
   });
 
-  it('an eleventh, however many ask at once', async () => {
+  it('to the eleventh subscription of a subject, also for concurrent calls', async () => {
     const { rpKey: key } = await world.deployment.createTenants();
     const answers = await Promise.all(
       Array.from({ length: 14 }, () => world.call('POST', '/event-subscriptions', key, BODY)),

@@ -4,7 +4,7 @@ import { withReceiver } from './world.ts';
 
 const world = await withReceiver();
 
-it('ends a subscription with its deliveries', async () => {
+it('POST …/delete ends a subscription: no event is sent, and it is no longer listed', async () => {
   const { subscription_id: id } = await world.create(world.rpKey);
   const { json } = await world.act(world.rpKey, id, 'delete');
   expect(json).toEqual({ subscription_id: id, deleted: true });
@@ -14,7 +14,7 @@ it('ends a subscription with its deliveries', async () => {
   expect(await world.list(world.rpKey)).toEqual([]);
 });
 
-it('that of somebody else is absent, for this and every other change', async () => {
+it('Another subject’s subscription is 404 for delete and every other change; org:read gets 403 for its org’s', async () => {
   const orgId = await world.deployment.createOrg();
   const { rpKey: key } = await world.deployment.createTenants({ orgId });
   const { rpKey, principalKey } = await world.deployment.createTenants();

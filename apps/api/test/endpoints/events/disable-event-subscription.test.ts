@@ -4,7 +4,7 @@ import { withReceiver } from './world.ts';
 
 const world = await withReceiver();
 
-it('sends nothing while it is disabled, not even a ping', async () => {
+it('A disabled event subscription sends no event; a test ping of it gets 409', async () => {
   const { subscription_id: id } = await world.create(world.rpKey);
   const { json } = await world.act(world.rpKey, id, 'disable');
   expect(json).toMatchObject({ state: 'disabled', disabled_because: 'owner' });
@@ -15,7 +15,7 @@ it('sends nothing while it is disabled, not even a ping', async () => {
   expect(world.received).toEqual([]);
 });
 
-it('is recorded once, however often it is asked for: a repeat does nothing', async () => {
+it('POST …/disable is audited once; repeats do nothing, and a disable after an enable is audited again', async () => {
   const { subscription_id: id } = await world.create(world.rpKey);
   for (let i = 0; i < 3; i++) expect((await world.act(world.rpKey, id, 'disable')).status).toBe(200);
   expect(await world.auditedOf(id)).toEqual(['subscription.create', 'subscription.disable']);

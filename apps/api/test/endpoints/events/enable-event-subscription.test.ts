@@ -4,7 +4,7 @@ import { eventOf, withReceiver } from './world.ts';
 
 const world = await withReceiver();
 
-it('sends what was told while it was disabled', async () => {
+it('An event subscription that is enabled again sends the events from the time while it was disabled', async () => {
   const { subscription_id: id } = await world.create(world.rpKey);
   await world.act(world.rpKey, id, 'disable');
   const receipt = await world.deny(world.rpKey);
@@ -14,7 +14,7 @@ it('sends what was told while it was disabled', async () => {
   expect(world.received.map((one) => one.id)).toEqual([eventOf(receipt)]);
 });
 
-it('is recorded where it does something: one that is active stays as it is', async () => {
+it('POST …/enable of an active subscription changes nothing and is not audited', async () => {
   const { subscription_id: id } = await world.create(world.rpKey);
   for (let i = 0; i < 3; i++) expect((await world.act(world.rpKey, id, 'enable')).status).toBe(200);
   expect(await world.auditedOf(id)).toEqual(['subscription.create']);

@@ -4,7 +4,7 @@ import { eventOf, withReceiver } from './world.ts';
 
 const world = await withReceiver();
 
-it('shows what the endpoint answered, in pages, to the keys of its subject alone', async () => {
+it('GET …/deliveries shows the endpoint’s answers newest first, in pages; another subject gets 404', async () => {
   const { subscription_id: id } = await world.create(world.rpKey);
   const told = [await world.deny(world.rpKey), await world.deny(world.rpKey)].map(eventOf).reverse();
   await world.deliver();

@@ -6,7 +6,7 @@ import { withReceiver } from './world.ts';
 const world = await withReceiver();
 const without = withOwnDeployment({ SVC_DEMO: '0' });
 
-it('lists those of the subject alone, without their secrets', async () => {
+it('GET /event-subscriptions lists those of the caller’s subject only, without secrets', async () => {
   const orgId = await world.deployment.createOrg();
   const { rpKey: key } = await world.deployment.createTenants({ orgId });
   const orgKey = await world.deployment.createKey('org:read', orgId);
@@ -17,7 +17,7 @@ it('lists those of the subject alone, without their secrets', async () => {
   expect(await world.list(orgKey)).toEqual([]);
 });
 
-it('is not there where the deployment sends no webhooks', async () => {
+it('GET /event-subscriptions is 404 where the deployment sends no webhooks', async () => {
   const { rpKey: key } = await without.createTenants();
   expect((await without.call('GET', '/event-subscriptions', { key })).status).toBe(404);
 });

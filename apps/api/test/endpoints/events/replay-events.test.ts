@@ -4,7 +4,7 @@ import { eventOf, withReceiver } from './world.ts';
 
 const world = await withReceiver();
 
-it('sends again from an event on, and from a time on', async () => {
+it('POST …/replay sends past events again, from an event or a time on; an unknown event gets 404, neither or both 400', async () => {
   const { subscription_id: id } = await world.create(world.rpKey);
   const denied = [await world.deny(world.rpKey), await world.deny(world.rpKey)];
   const told = denied.map(eventOf);
@@ -22,7 +22,7 @@ it('sends again from an event on, and from a time on', async () => {
   for (const body of [{}, { since: began, event_id: told[0] }]) expect((await replay(body)).status).toBe(400);
 });
 
-it('ten in an hour and no more, however many ask at once; one of what is not there counts for nothing', async () => {
+it('POST …/replay allows 10 an hour per subscription, also for concurrent calls; one of an unknown event is not counted', async () => {
   const { rpKey: key } = await world.deployment.createTenants();
   const { subscription_id: id } = await world.create(key);
   await world.deny(key);

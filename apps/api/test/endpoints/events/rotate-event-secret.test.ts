@@ -4,7 +4,7 @@ import { withReceiver } from './world.ts';
 
 const world = await withReceiver();
 
-it('signs with the new secret and the one before, and a third ends at once', async () => {
+it('After a rotation events are signed with the new secret and the one before, which ends in 24 h; older ones are dropped', async () => {
   const { subscription_id: id, secret } = await world.create(world.rpKey);
   const { json: rotated } = await world.act(world.rpKey, id, 'rotate');
   expect(rotated.secret).not.toBe(secret);

@@ -4,7 +4,7 @@ import { withReceiver } from './world.ts';
 
 const world = await withReceiver();
 
-it('sends a ping to that endpoint alone', async () => {
+it('POST …/test sends a ping to the endpoint of this subscription only', async () => {
   const { subscription_id: id } = await world.create(world.rpKey);
   await world.create(world.rpKey);
   const { status, json } = await world.act(world.rpKey, id, 'test');
@@ -15,7 +15,7 @@ it('sends a ping to that endpoint alone', async () => {
   ]);
 });
 
-it('30 in an hour and no more, however many ask at once; then again', async () => {
+it('POST …/test allows 30 pings an hour per subscription, also for concurrent calls; deletion removes their events', async () => {
   const { rpKey: key } = await world.deployment.createTenants();
   const { subscription_id: id } = await world.create(key);
   const answers = await Promise.all(Array.from({ length: 36 }, () => world.act(key, id, 'test')));

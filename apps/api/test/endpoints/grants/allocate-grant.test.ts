@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 const allocate = (body: unknown, key = own.principalKey) => deployment.call('POST', '/grants', { key, body });
 
-describe('allocation', () => {
-  it('201 with every field of GrantAllocation', async () => {
+describe('POST /grants', () => {
+  it('answers 201 with every field of GrantAllocation', async () => {
     const { status, json } = await allocate({ agent: own.agent.did });
     const { statusListIndex: index } = json.credentialStatus as { statusListIndex: string };
     const list = expect.stringMatching(new RegExp(`^http://${DOMAIN}/status-lists/${DOMAIN}/[1-9][0-9]*$`));
@@ -40,7 +40,7 @@ describe('allocation', () => {
     ]);
   });
 
-  it('100 allocations at once: ids and list entries are all distinct', async () => {
+  it('returns distinct ids and status list entries to 100 concurrent calls', async () => {
     // A key of its own for each quarter, so that repeats stay below the limit of each.
     const keys = await Promise.all(
       [1, 2, 3, 4].map(() => deployment.createKey('principal', own.principalDid)),
@@ -64,12 +64,12 @@ describe('allocation', () => {
     [{ agent: null }],
     [{ agent: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK', principal: 'x' }],
     [[]],
-  ])('400: %j', async (body) => {
+  ])('refuses %j with 400', async (body) => {
     const key = await deployment.createKey('principal', own.principalDid);
     expect((await allocate(body, key)).json.error).toBe('INVALID_REQUEST');
   });
 
-  it('400: an Agent whose key is of small order', async () => {
+  it('refuses an Agent with a small-order key with 400', async () => {
     const key = await deployment.createKey('principal', own.principalDid);
     for (const bytes of smallOrderEncodings())
       expect((await allocate({ agent: `did:key:${encodeMultikey(bytes)}` }, key)).status).toBe(400);

@@ -41,8 +41,8 @@ const read = async (grantId: string, query = '', key = ADMIN_TOKEN) =>
   (await deployment.call('GET', `/grants/${grantId}/consumption${query}`, { key }))
     .json as unknown as Consumption;
 
-describe('the log', () => {
-  it('is read in pages by anybody who may, newest first', async () => {
+describe('GET /grants/{id}/consumption', () => {
+  it('returns the log in pages, newest first, the same to the operator, the relying party and the Principal', async () => {
     const grant = await issueBudget(tenants, usesOf(9));
     for (let i = 0; i < 5; i++) expect(await decide(grant, CALL)).toBe('ALLOW');
     const pages = [await read(grant.grantId, '?limit=2')];
@@ -59,13 +59,16 @@ describe('the log', () => {
     expect([page.version, page.events.length, page.next_cursor]).toEqual([5, 1, 5]);
   });
 
-  it.each(['0', '-1', 'x', '1.5', '9007199254740992', ''])('has no page at %j', async (cursor) => {
-    const grant = await issueBudget(tenants, usesOf(1));
-    const path = `/grants/${grant.grantId}/consumption?cursor=${cursor}`;
-    expect((await deployment.call('GET', path, { key: tenants.principalKey })).status).toBe(400);
-  });
+  it.each(['0', '-1', 'x', '1.5', '9007199254740992', ''])(
+    'refuses the cursor %j with 400',
+    async (cursor) => {
+      const grant = await issueBudget(tenants, usesOf(1));
+      const path = `/grants/${grant.grantId}/consumption?cursor=${cursor}`;
+      expect((await deployment.call('GET', path, { key: tenants.principalKey })).status).toBe(400);
+    },
+  );
 
-  it('is nobody else’s: relying parties see it once they have verified the Grant', async () => {
+  it('is readable by the Principal, and by relying parties once they have verified the Grant; others get 404', async () => {
     const stranger = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
     const grant = await issueBudget(tenants, usesOf(1));
     const path = `/grants/${grant.grantId}/consumption`;
@@ -81,7 +84,7 @@ describe('the log', () => {
     expect(await statuses()).toEqual([200, 404, 200, 200]);
   });
 
-  it('is not opened by a Grant that somebody else has signed under the same id', async () => {
+  it('is not readable through a Grant that a stranger signed under the same id', async () => {
     const grant = await issueBudget(tenants, usesOf(1));
     expect(await decide(grant, CALL)).toBe('ALLOW');
     const stranger = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });

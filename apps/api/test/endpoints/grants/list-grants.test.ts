@@ -25,7 +25,7 @@ const list = async (key: string, query = '') => deployment.call('GET', `/grants$
 const idsOf = async (key: string, query = '') =>
   ((await list(key, query)).json.grants as { id: string }[]).map(({ id }) => id);
 
-describe('list', () => {
+describe('GET /grants', () => {
   it('shows every field of a Grant, active and revoked', async () => {
     const tenants = await deployment.createTenants();
     const { json } = await allocate({ agent: tenants.agent.did }, tenants.principalKey);
@@ -50,7 +50,7 @@ describe('list', () => {
     ]);
   });
 
-  it('filters by agent and by state, together too', async () => {
+  it('filters by agent, by state and by both', async () => {
     const { principalKey, principalDid } = await deployment.createTenants();
     const key = await deployment.createKey('principal', principalDid);
     const [a, b] = [(await generateAgentKey()).did, (await generateAgentKey()).did];
@@ -66,7 +66,7 @@ describe('list', () => {
     expect(await idsOf(key, `?agent=${(await generateAgentKey()).did}`)).toEqual([]);
   });
 
-  it('a Principal sees its own, an org those of its members or of one, the operator all or one', async () => {
+  it('lists to a Principal its own, to an org those of its members or one of them, to the operator all or one Principal’s', async () => {
     const [mine, theirs, other] = [
       await issueGrant(own),
       await issueGrant(sibling),
@@ -83,7 +83,7 @@ describe('list', () => {
     expect(await newest(own.principalKey, `?principal=${own.principalDid}`)).toContain(mine.grantId);
   });
 
-  it("another's Principal answers exactly as one that does not exist", async () => {
+  it('answers 404 for another’s Principal exactly as for one that does not exist', async () => {
     const absent = foreign.principalDid.replace(/.{10}$/, '0000000000');
     for (const key of [own.principalKey, orgRead]) {
       const seen = await list(key, `?principal=${foreign.principalDid}`);
@@ -95,7 +95,7 @@ describe('list', () => {
     }
   });
 
-  it('an org without Principals has no Grants', async () => {
+  it('is empty for an org without Principals', async () => {
     const key = await deployment.createKey('org:read', await deployment.createOrg());
     expect((await list(key)).json).toEqual({ grants: [], next_cursor: null });
   });
@@ -113,7 +113,7 @@ describe('list', () => {
     ],
     `cursor=${Buffer.from('urn:svc:grant:1').toString('base64url')}`,
     `cursor=${Buffer.from(`drc_${'0'.repeat(26)}`).toString('base64url')}`,
-  ])('400: ?%s', async (query) => {
+  ])('refuses ?%s with 400', async (query) => {
     const key = await deployment.createKey('org:read', orgId);
     expect((await list(key, `?${query}`)).json.error).toBe('INVALID_REQUEST');
   });

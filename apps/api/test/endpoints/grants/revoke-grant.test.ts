@@ -28,8 +28,8 @@ const revoke = (key: string, body: unknown, query = '') =>
 /** What a node's clock may differ from this process's. */
 const CLOCK_ERROR_MS = 100;
 
-describe('200', () => {
-  it('the Grant is denied from then on, and repeating the call gives the first time again', async () => {
+describe('POST /revoke answers 200', () => {
+  it('and the Grant is denied from then on; repeated calls return the first revoked_at', async () => {
     const grant = await issueGrant(own);
     const before = Date.now();
     const first = await revoke(own.principalKey, { grant_id: grant.grantId });
@@ -44,7 +44,7 @@ describe('200', () => {
     expect(new Set(again.map(({ text }) => text))).toEqual(new Set([first.text]));
   });
 
-  it('also what is denied for more says so, though the list was read before', async () => {
+  it('and P6 fails with AUTHORITY_REVOKED also where another check failed before, although the list was cached', async () => {
     const grant = await issueGrant(own);
     const body = await verifyBody(own, grant);
     const tooMuch = { ...body, action: { ...body.action, amount: 1_000_000_00 } };
@@ -61,7 +61,7 @@ describe('200', () => {
     });
   });
 
-  it('many Grants at once are each revoked by their own call, and their list is signed for many together', async () => {
+  it('to each of 40 concurrent revocations, each with its own audit event, and signs the list fewer than 20 times', async () => {
     const tenants = await deployment.createTenants();
     const grants = [];
     for (let i = 0; i < 40; i++) grants.push(await issueGrant(tenants));
@@ -99,7 +99,7 @@ describe('200', () => {
     expect(Number(after[0].version) - Number(before[0].version)).toBeLessThan(20);
   });
 
-  it('whoever names a Grant of another Principal hears 404 at once, also while that Grant is being revoked', async () => {
+  it("to the owner only: another Principal gets 404 at once, even while the Grant's row is locked", async () => {
     const { grantId } = await issueGrant(own);
     await withSession(deployment.databaseUrl, async (session) => {
       await session.query('begin');
@@ -109,7 +109,7 @@ describe('200', () => {
     });
   });
 
-  it('one Grant revoked eight times at once is revoked once, with one audit event', async () => {
+  it('with one revocation and one audit event for eight concurrent calls', async () => {
     const { grantId } = await issueGrant(own);
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => revoke(own.principalKey, { grant_id: grantId })),
@@ -122,7 +122,7 @@ describe('200', () => {
     expect(rows).toEqual([{ actor_kind: 'principal', actor_did: own.principalDid }]);
   });
 
-  it('an org:admin key acts for the member it names; the audit log records the org', async () => {
+  it('to an org:admin key for the member it names; the audit log records the org', async () => {
     const { grantId } = await issueGrant(own);
     const { status } = await revoke(orgAdmin, { grant_id: grantId }, `?principal=${own.principalDid}`);
     expect(status).toBe(200);
@@ -133,7 +133,7 @@ describe('200', () => {
     expect(rows).toEqual([{ actor_kind: 'org', actor_did: orgId }]);
   });
 
-  it('a Principal key may name itself', async () => {
+  it('to a Principal key that names its own Principal', async () => {
     const { grantId } = await issueGrant(own);
     expect(
       (await revoke(own.principalKey, { grant_id: grantId }, `?principal=${own.principalDid}`)).status,
@@ -141,8 +141,8 @@ describe('200', () => {
   });
 });
 
-describe('refusals leave the Grant in force', () => {
-  it("404: another's Grant answers exactly as one that does not exist, to Principal and org alike", async () => {
+describe('POST /revoke refuses', () => {
+  it("with 404 and the same answer another Principal's Grant and a Grant that does not exist, to Principal and org alike", async () => {
     const { grantId } = await issueGrant(foreign);
     const absent = grantId.replace(/.{6}$/, '000000');
     for (const [key, query] of [
@@ -160,7 +160,7 @@ describe('refusals leave the Grant in force', () => {
     expect(JSON.stringify(json)).toContain(grantId);
   });
 
-  it('404: an org:admin key naming a Principal outside its org, exactly as one that does not exist', async () => {
+  it('with 404 and the same answer an org:admin key for a Principal outside its org and for one that does not exist', async () => {
     const { grantId } = await issueGrant(foreign);
     const absent = foreign.principalDid.replace(/.{10}$/, '0000000000');
     const seen = await revoke(orgAdmin, { grant_id: grantId }, `?principal=${foreign.principalDid}`);
@@ -171,12 +171,12 @@ describe('refusals leave the Grant in force', () => {
     ]);
   });
 
-  it('400: an org:admin key without principal', async () => {
+  it('with 400 an org:admin key without the principal parameter', async () => {
     const { grantId } = await issueGrant(own);
     expect((await revoke(orgAdmin, { grant_id: grantId })).json.error).toBe('INVALID_REQUEST');
   });
 
-  it('403: an org:read key, and a Principal key that names another', async () => {
+  it('with 403 an org:read key and a Principal key that names another Principal', async () => {
     const { grantId } = await issueGrant(own);
     const query = `?principal=${own.principalDid}`;
     const orgRead = await deployment.createKey('org:read', orgId);
@@ -196,17 +196,17 @@ describe('refusals leave the Grant in force', () => {
     [{ grant_id: `urn:svc:grant:${'0'.repeat(26)}\n` }],
     [{ grant_id: `urn:svc:grant:${'0'.repeat(26)}`, more: 1 }],
     [[]],
-  ])('400: %j', async (body) => {
+  ])('with 400 the body %j', async (body) => {
     const key = await deployment.createKey('principal', own.principalDid);
     expect((await revoke(key, body)).json.error).toBe('INVALID_REQUEST');
   });
 });
 
-describe('the status list', () => {
+describe('The status list', () => {
   const fetchList = (number: string, host = STATUS_HOST, prefix = '') =>
     deployment.call('GET', `${prefix}/${DOMAIN}/${number}`, { headers: { host } });
 
-  it('is signed by a #status key (verified by jose), and holds 1 exactly at what was revoked', async () => {
+  it('is signed by a #status key (verified by jose) and sets exactly the bits of revoked Grants', async () => {
     const { principalKey, agent } = await deployment.createTenants();
     const entries = [];
     for (let i = 0; i < 3; i++)
@@ -237,7 +237,7 @@ describe('the status list', () => {
     expect(onesOf(credential.credentialSubject.encodedList)).toEqual([Number(entry.statusListIndex)]);
   });
 
-  it('is served at the bare path of the status host and under /status-lists, the same bytes; 404 elsewhere', async () => {
+  it('is served with the same bytes at the bare path of the status host and under /status-lists; other paths are 404', async () => {
     const bare = await fetchList('1');
     const prefixed = await deployment.call('GET', `/status-lists/${DOMAIN}/1`);
     expect([prefixed.status, prefixed.text]).toEqual([200, bare.text]);

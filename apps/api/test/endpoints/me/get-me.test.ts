@@ -26,7 +26,7 @@ const common = {
   key_created_at: expect.any(String),
 };
 
-it('an RP key: its relying party', async () => {
+it('GET /me shows to an RP key its relying party', async () => {
   expect(await me(tenants.rpKey)).toEqual({
     ...common,
     subject: tenants.rpDid,
@@ -37,14 +37,14 @@ it('an RP key: its relying party', async () => {
   });
 });
 
-it('an RP key sees a change of its relying party at once', async () => {
+it('GET /me shows to an RP key a change of its relying party at once', async () => {
   const key = await deployment.createKey('org:admin', orgId);
   await me(tenants.rpKey);
   await deployment.call('PATCH', `/relying-parties/${tenants.rpDid}`, { key, body: { name: 'Shop 2' } });
   expect((await me(tenants.rpKey))?.name).toBe('Shop 2');
 });
 
-it('a Principal key: its Principal, how it is verified, and its signing keys', async () => {
+it('GET /me shows to a Principal key its Principal, the verification and the signing keys', async () => {
   const seen = await me(tenants.principalKey);
   expect(seen).toEqual({
     ...common,
@@ -58,7 +58,7 @@ it('a Principal key: its Principal, how it is verified, and its signing keys', a
 });
 
 it.each(['org:read', 'org:admin'] as const)(
-  'an %s key: its org and the members, as GET /orgs shows them',
+  'GET /me shows to an %s key its org and the members, as GET /orgs/{org_id} does',
   async (role) => {
     const key = await deployment.createKey(role, orgId);
     const { members, ...org } = (await deployment.call('GET', `/orgs/${orgId}`, { key })).json;
@@ -67,7 +67,7 @@ it.each(['org:read', 'org:admin'] as const)(
   },
 );
 
-it('an observer key: the service, and what it may call', async () => {
+it('GET /me shows to an observer key the service and the calls in its scope', async () => {
   const { json } = await deployment.call('POST', '/observer-keys', {
     key: ADMIN_TOKEN,
     body: { label: 'board' },
@@ -81,7 +81,7 @@ it('an observer key: the service, and what it may call', async () => {
   });
 });
 
-it('a label given to a key is shown', async () => {
+it('GET /me shows the label of the key', async () => {
   const { json } = await deployment.call('POST', '/api-keys', {
     key: tenants.rpKey,
     body: { label: 'till 7' },
@@ -102,7 +102,7 @@ it.each([
   [-60_000, false],
   [60_000, false],
 ])(
-  'a verifier whose clock is %d ms from the one that dates Receipts is ready: %j, though the clocks of node and gateway are off',
+  'ready() of a verifier %d ms off the service clock succeeds: %j, although the clocks of node and gateway are off',
   async (offMs, isReady) => {
     const { clock } = deployment.process.service;
     vi.spyOn(Date, 'now').mockReturnValue(clock.nowMs() + 120_000);
@@ -120,7 +120,7 @@ it.each([
   },
 );
 
-it('while the clock that dates Receipts is in doubt, no time is told by it', async () => {
+it('GET /me has no svc-time header while the service clock is in doubt', async () => {
   const { holds } = deployment.process.service;
   const told = async () =>
     (await deployment.call('GET', '/me', { key: tenants.rpKey })).headers['svc-time'] !== undefined;

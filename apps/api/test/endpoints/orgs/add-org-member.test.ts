@@ -20,8 +20,8 @@ beforeAll(async () => {
   otherOrgId = await createOrg();
 });
 
-describe('members', () => {
-  it('a relying party joins; again is harmless; another org is 409; its own key shows the org', async () => {
+describe('POST /orgs/{org_id}/members', () => {
+  it('adds a relying party; a repeat answers 201 again, another org gets 409, and /me shows the org', async () => {
     const rp = await registerRp();
     const add = (id: string) => post(`/orgs/${id}/members`, { did: rp.did });
     const added = { org_id: orgId, did: rp.did, kind: 'relying_party' };
@@ -31,7 +31,7 @@ describe('members', () => {
     expect((await deployment.call('GET', '/me', { key: rp.key })).json.org_id).toBe(orgId);
   });
 
-  it('joining two orgs at the same time joins one', async () => {
+  it('adds a relying party to only one of two orgs in concurrent calls', async () => {
     const rp = await registerRp();
     const answers = await Promise.all(
       [orgId, otherOrgId].map((id) => post(`/orgs/${id}/members`, { did: rp.did })),
@@ -39,7 +39,7 @@ describe('members', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
   });
 
-  describe('a DID that is a Principal and a relying party', () => {
+  describe('for a DID that is both a Principal and a relying party', () => {
     /** Registered by the operator for two customers, in no org. */
     const registerBoth = async () => {
       const did = `did:web:${randomSlug('both')}.example`;
@@ -54,7 +54,7 @@ describe('members', () => {
       return { add, orgs };
     };
 
-    it('joins by the kind that is named, each into its own org, and no other call moves it', async () => {
+    it('adds the named kind, each to its own org, and does not move it afterwards', async () => {
       const { add, orgs } = await registerBoth();
       for (let i = 0; i < 2; i++) expect(await add(orgId, 'principal')).toEqual([201, 'principal']);
       expect(await orgs()).toEqual([orgId, null]);
@@ -63,14 +63,14 @@ describe('members', () => {
       expect(await orgs()).toEqual([orgId, otherOrgId]);
     });
 
-    it('is 409 without a kind while neither is in the org, and nothing joins', async () => {
+    it('answers 409 without a kind while neither is in the org, and adds none', async () => {
       const { add, orgs } = await registerBoth();
       expect(await add(orgId)).toEqual([409, 'CONFLICT']);
       expect(await orgs()).toEqual([null, null]);
     });
 
     it.each(['principal', 'relying_party'])(
-      'a repeat that names no kind takes in nothing more than the %s that is a member',
+      'in a repeat without a kind adds nothing to the %s that is a member',
       async (kind) => {
         const { add, orgs } = await registerBoth();
         await add(orgId, kind);
@@ -82,7 +82,7 @@ describe('members', () => {
     );
   });
 
-  it('a call that is repeated after its answer was lost takes in no relying party that came meanwhile', async () => {
+  it('in a repeat adds no relying party that was registered under the DID in the meantime', async () => {
     const did = `did:web:${randomSlug('later')}.example`;
     await registerHosted(did);
     const add = () => post(`/orgs/${orgId}/members`, { did });
@@ -92,20 +92,20 @@ describe('members', () => {
     expect((await deployment.call('GET', '/me', { key })).json.org_id).toBeNull();
   });
 
-  it('404 where the DID is not of the kind that is named', async () => {
+  it('answers 404 if the DID is not of the named kind, and 400 to an unknown kind', async () => {
     const { did } = await registerRp();
     expect((await post(`/orgs/${orgId}/members`, { did, kind: 'principal' })).status).toBe(404);
     expect((await post(`/orgs/${orgId}/members`, { did, kind: 'org' })).status).toBe(400);
   });
 
-  it('404 for an org or a DID that is not there', async () => {
+  it('answers 404 to an unknown org or DID', async () => {
     const rp = await registerRp();
     expect((await post(`/orgs/${newOrgId()}/members`, { did: rp.did })).status).toBe(404);
     expect((await post(`/orgs/${orgId}/members`, { did: 'did:web:nobody.example' })).status).toBe(404);
     expect((await post('/orgs/org_1/members', { did: rp.did })).status).toBe(404);
   });
 
-  it('org keys reach a new member at once', async () => {
+  it('lets org keys read a new member at once', async () => {
     const key = await deployment.createKey('org:read', orgId);
     const rp = await registerRp();
     const read = async () => (await deployment.call('GET', `/relying-parties/${rp.did}`, { key })).status;

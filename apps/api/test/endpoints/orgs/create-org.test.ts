@@ -8,7 +8,7 @@ const deployment = withDeployment();
 const post = (path: string, body: unknown, key = ADMIN_TOKEN) =>
   deployment.call('POST', path, { key, ...(body === undefined ? {} : { body }) });
 
-describe('creation', () => {
+describe('POST /orgs', () => {
   it('answers exactly the members of Org', async () => {
     const slug = randomSlug('org');
     const { status, json } = await post('/orgs', { slug, name: 'Ünïted Shöps' });
@@ -21,7 +21,7 @@ describe('creation', () => {
     });
   });
 
-  it('a slug is given once, also among many at the same time', async () => {
+  it('creates a slug once, also for four concurrent calls; the others get 409', async () => {
     const body = { slug: randomSlug('org'), name: 'Acme' };
     const answers = await Promise.all([1, 2, 3, 4].map(() => post('/orgs', body)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
@@ -36,11 +36,11 @@ describe('creation', () => {
     [{ slug: 'A', name: 'Acme' }],
     [{ slug: 'a'.repeat(64), name: 'Acme' }],
     [{ slug: 'a', name: 'Acme', more: 1 }],
-  ])('400: %j', async (body) => {
+  ])('refuses %j with 400', async (body) => {
     expect((await post('/orgs', body)).status).toBe(400);
   });
 
-  it('takes a slug of 63 and a name of 200 characters', async () => {
+  it('accepts a slug of 63 and a name of 200 characters', async () => {
     const slug = `${randomSlug('o')}${'x'.repeat(63)}`.slice(0, 63);
     expect((await post('/orgs', { slug, name: 'x'.repeat(200) })).status).toBe(201);
   });

@@ -10,8 +10,8 @@ const post = (path: string, body: unknown, key = ADMIN_TOKEN) =>
 const createOrg = async () =>
   String((await post('/orgs', { slug: randomSlug('org'), name: 'Acme' })).json.org_id);
 
-describe('members', () => {
-  it('are shown exactly as OrgMember: Principals, then relying parties', async () => {
+describe('The members in GET /orgs/{org_id}', () => {
+  it('have exactly the members of OrgMember, Principals before relying parties', async () => {
     const id = await createOrg();
     const { principalDid, rpDid } = await deployment.createTenants({ orgId: id, rp: { name: 'Shop' } });
     const { json } = await deployment.call('GET', `/orgs/${id}`, { key: ADMIN_TOKEN });
@@ -37,7 +37,7 @@ describe('members', () => {
     ]);
   });
 
-  it('are all shown, however many there are', async () => {
+  it('are all listed, even 401 of them', async () => {
     const id = await createOrg();
     await deployment.sql.query(
       `insert into principals (did, kind, domain, verification_state, verification_token, org_id, may_be_named)

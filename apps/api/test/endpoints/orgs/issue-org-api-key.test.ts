@@ -15,17 +15,17 @@ beforeAll(async () => {
   orgId = await createOrg();
 });
 
-describe('org keys', () => {
+describe('POST /orgs/{org_id}/api-keys', () => {
   it.each([
     [{}],
     [{ role: 'org:read' }],
     [{ role: 'read', label: 'x'.repeat(101) }],
     [{ role: 'read', label: null }],
-  ])('400: %j', async (body) => {
+  ])('refuses %j with 400', async (body) => {
     expect((await post(`/orgs/${orgId}/api-keys`, body)).status).toBe(400);
   });
 
-  it('a label of 100 characters is taken', async () => {
+  it('accepts a label of 100 characters', async () => {
     const label = '🔑'.repeat(100);
     expect((await post(`/orgs/${orgId}/api-keys`, { role: 'read', label })).json.label).toBe(label);
   });

@@ -10,8 +10,8 @@ const post = (path: string, body: unknown, key = ADMIN_TOKEN) =>
 const createOrg = async () =>
   String((await post('/orgs', { slug: randomSlug('org'), name: 'Acme' })).json.org_id);
 
-describe('org keys', () => {
-  it('are issued by role, work, and are listed without their values, newest first', async () => {
+describe('GET /orgs/{org_id}/api-keys', () => {
+  it('lists the keys of each role without their values, newest first', async () => {
     const id = await createOrg();
     const issued = [];
     for (const [role, label] of [

@@ -15,8 +15,8 @@ beforeAll(async () => {
   orgId = await createOrg();
 });
 
-describe('org keys', () => {
-  it('an org:admin key issues and revokes, itself included; revoking is immediate and idempotent', async () => {
+describe('POST /orgs/{org_id}/api-keys/{key_id}/revoke', () => {
+  it('with an org:admin key works on other keys and on itself, at once, and is idempotent', async () => {
     const key = await deployment.createKey('org:admin', orgId);
     const spare = (await post(`/orgs/${orgId}/api-keys`, { role: 'read' }, key)).json;
     const revoke = (keyId: unknown, by: string) =>

@@ -33,7 +33,7 @@ const ledgerOf = async (receiptId: string) =>
   }[];
 const idOf = (answer: { json: Record<string, unknown> }) => String(answer.json.attestation_id);
 
-describe('a report', () => {
+describe('POST /decisions/{receipt_id}/outcomes', () => {
   it.each([
     ...['fulfilled', 'cancelled', 'dispute_opened', 'chargeback_received', 'chargeback_reversed'].map(
       (type) => ({ type, occurred_at: AT }),
@@ -48,7 +48,7 @@ describe('a report', () => {
     { ...RESOLVED, loss_amount: 1 },
     { ...LOSS, resolution: 'agent_at_fault' },
     { ...FULFILLED, evidence_ref: 's3://evidence/1', note: 'a\n"b"\t\u{1F6D2}', reporter_signature: '' },
-  ])('is answered and kept as given: %j', async (event) => {
+  ])('returns and stores the outcome record as given: %j', async (event) => {
     const receiptId = await decide();
     const { status, json } = await report(receiptId, event);
     expect(status).toBe(201);
@@ -61,14 +61,14 @@ describe('a report', () => {
     expect(await ledgerOf(receiptId)).toEqual([json]);
   });
 
-  it('joins those before it, the oldest first', async () => {
+  it('appends to the ledger of the decision, oldest first', async () => {
     const receiptId = await decide();
     const ids: string[] = [];
     for (const event of [LOSS, FULFILLED, RESOLVED, LOSS]) ids.push(idOf(await report(receiptId, event)));
     expect((await ledgerOf(receiptId)).map(({ attestation_id }) => attestation_id)).toEqual(ids);
   });
 
-  it('of a DENY is taken too', async () => {
+  it('accepts an outcome record of a DENY', async () => {
     const body = { grant: '', proof: '', action: {} };
     const denied = await deployment.call('POST', '/verify', { key: own.rpKey, body });
     expect((await report(receiptOf(denied).receipt_id, FULFILLED)).status).toBe(201);
@@ -109,7 +109,7 @@ describe('a report', () => {
     { ...FULFILLED, reporter_signature: 'a'.repeat(4_097) },
     { ...FULFILLED, correction_of: 'drc_1' },
     { ...FULFILLED, correction_of: `oat_${'0'.repeat(26)}` },
-  ])('that is not as the interface says is 400: %j', async (event) => {
+  ])('refuses a record that breaks the interface with 400: %j', async (event) => {
     const { status, json } = await report(await sharedReceipt(), event);
     expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
   });
@@ -117,11 +117,11 @@ describe('a report', () => {
   let shared: Promise<string> | undefined;
   const sharedReceipt = () => (shared ??= decide());
 
-  it('that is refused leaves nothing behind', async () => {
+  it('stores nothing of a refused record', async () => {
     expect(await ledgerOf(await sharedReceipt())).toEqual([]);
   });
 
-  it('may be dated up to five minutes ahead, for a clock that is', async () => {
+  it('accepts an occurred_at up to five minutes in the future, for clocks that run ahead', async () => {
     const ahead = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
     const receiptId = await decide();
     expect((await report(receiptId, { ...FULFILLED, occurred_at: ahead(4) })).status).toBe(201);
@@ -129,7 +129,7 @@ describe('a report', () => {
     expect([late.status, late.json.message]).toEqual([400, expect.stringContaining('occurred_at')]);
   });
 
-  it('is the last one of a decision when it is the hundredth', async () => {
+  it('accepts 100 outcome records of a decision and refuses the next with 400', async () => {
     const receiptId = await decide();
     await deployment.sql.query(
       `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, evaluated_at, decision, type,
@@ -144,8 +144,8 @@ describe('a report', () => {
   });
 });
 
-describe('a correction', () => {
-  it('names an attestation of the same decision, once, and no correction', async () => {
+describe('A correction of an outcome record', () => {
+  it('names a record of the same decision that is neither corrected nor itself a correction', async () => {
     const [receiptId, otherReceiptId] = [await decide(), await decide()];
     const [first, other] = [idOf(await report(receiptId, LOSS)), idOf(await report(otherReceiptId, LOSS))];
     const correct = (id: string) => report(receiptId, { ...LOSS, loss_amount: 1, correction_of: id });
@@ -160,7 +160,7 @@ describe('a correction', () => {
     expect((await ledgerOf(receiptId))[0]).toMatchObject({ attestation_id: first, loss_amount: 42_700 });
   });
 
-  it('of the same attestation succeeds once among many at once on two nodes, beside other reports', async () => {
+  it('succeeds at most once per record among concurrent calls on two nodes, beside other reports', async () => {
     const receiptId = await decide();
     const first = idOf(await report(receiptId, LOSS));
     const correct = (index: number) => ({ ...LOSS, loss_amount: index, correction_of: first });
@@ -188,7 +188,7 @@ describe('a correction', () => {
   });
 });
 
-describe('who may report', () => {
+describe('The reporter of an outcome', () => {
   const audited = async (receiptId: string) =>
     (
       await deployment.sql.query<{ actor: string; did: string; key_id: string; details: object }>(
@@ -198,7 +198,7 @@ describe('who may report', () => {
       )
     ).rows;
 
-  it('the relying party of the Receipt, whose act is audited in the same transaction', async () => {
+  it('may be the relying party of the Receipt; the act is audited', async () => {
     const receiptId = await decide();
     const answer = await report(receiptId, FULFILLED, own.rpKey, `?subject=${own.rpDid}`);
     const me = await deployment.call('GET', '/me', { key: own.rpKey });
@@ -216,7 +216,7 @@ describe('who may report', () => {
     expect(await audited(receiptId)).toHaveLength(1);
   });
 
-  it('its org with an admin key: the relying party is the reporter, the key is in the audit log', async () => {
+  it("may be its org with an admin key that names the relying party; the audit log records the org's key", async () => {
     const receiptId = await decide();
     const key = await deployment.createKey('org:admin', orgId);
     const answer = await report(receiptId, FULFILLED, key, `?subject=${own.rpDid}`);
@@ -228,7 +228,7 @@ describe('who may report', () => {
     expect((await report(receiptId, FULFILLED, key, `?subject=${neighbour.rpDid}`)).status).toBe(404);
   });
 
-  it('nobody with a key that was revoked while the call was under way', async () => {
+  it('may not use a key that was revoked while the call was under way: 401, nothing stored', async () => {
     const receiptId = await decide();
     const key = await deployment.createKey('rp', own.rpDid);
     await deployment.sql.query('begin');
@@ -245,7 +245,7 @@ describe('who may report', () => {
     `oat_${'0'.repeat(26)}`,
     `drc_${'8'.repeat(26)}`,
     `drc_${encodeUlid(0, new Uint8Array(10))}`,
-  ])('%s is no decision: 404', async (id) => {
+  ])('gets 404 for %s, which is not a decision', async (id) => {
     expect((await report(id, FULFILLED)).json.error).toBe('NOT_FOUND');
   });
 });

@@ -19,7 +19,7 @@ const list = async (key: string, query = '') => {
 };
 const scopesOf = async (key: string) => (await list(key)).pauses.map(({ scope }) => scope);
 
-it('who is given a Principal sees that it is paused, and neither which org did that nor by which of its keys', async () => {
+it('GET /pauses shows a new holder of a Principal an earlier pause, without the org and the key that set it', async () => {
   const [former, next] = [await deployment.createOrg(), await deployment.createOrg()];
   const did = `did:web:${randomSlug('moved')}.example`;
   await deployment.register('/principals', { kind: 'hosted', did, org_id: former });
@@ -38,7 +38,7 @@ it('who is given a Principal sees that it is paused, and neither which org did t
     expect(await pausedBy(key)).toEqual([{ kind: 'org', did: null, key_id: null }]);
 });
 
-it('each key sees what is paused of its own and its org, and nothing of others', async () => {
+it('GET /pauses lists to each key the pauses of its own subjects and its org, and none of others, in pages', async () => {
   const orgId = await deployment.createOrg();
   const orgRead = await deployment.createKey('org:read', orgId);
   const orgAdmin = await deployment.createKey('org:admin', orgId);

@@ -77,8 +77,8 @@ const SCOPES: readonly (readonly [string, () => Arranged])[] = [
   ['an org', () => arranged(orgAdmin, 'org', orgId)],
 ];
 
-describe.each(SCOPES)('%s that is paused', (_what, arrange) => {
-  it('is denied on every node from the 200 on, and allowed on every node from the 200 of its end on', async () => {
+describe.each(SCOPES)('While %s is paused', (_what, arrange) => {
+  it('every node denies from the 200 of the pause on, and allows from the 200 of the resume on', async () => {
     const { key, target, denied } = arrange();
     const { reason, P6 } = denied;
     for (let round = 0; round < ROUNDS; round++) {
@@ -95,7 +95,7 @@ describe.each(SCOPES)('%s that is paused', (_what, arrange) => {
     expect(await reasonsOf(grant)).toEqual([null, null]);
   });
 
-  it('keeps who paused it first, why and when, however often it is paused', async () => {
+  it('repeated pauses keep the first actor, reason and time; repeated resumes answer alike; each is audited once', async () => {
     const { key, target } = arrange();
     const first = await pause(key, { ...target, reason: 'the first' });
     const again = await Promise.all(
@@ -113,8 +113,8 @@ describe.each(SCOPES)('%s that is paused', (_what, arrange) => {
   });
 });
 
-describe('what is paused', () => {
-  it('is what it is of: other Grants, Agents and relying parties are allowed', async () => {
+describe('A pause', () => {
+  it('affects only its subject: other Grants and relying parties are still allowed', async () => {
     const [other, otherRp] = [await issueGrant(tenants), await deployment.createTenants()];
     await pause(tenants.principalKey, { scope: 'grant', subject: grant.grantId });
     await pause(tenants.rpKey, { scope: 'relying_party', subject: tenants.rpDid });
@@ -125,7 +125,7 @@ describe('what is paused', () => {
     await resume(tenants.principalKey, { scope: 'grant', subject: grant.grantId });
   });
 
-  it('stays so while any pause of it is left, whoever ends another', async () => {
+  it('stays in effect until each pause on the Grant’s org, Principal and Agent has ended', async () => {
     const own = { scope: 'principal', subject: tenants.principalDid };
     await pause(orgAdmin, { scope: 'org', subject: orgId });
     await pause(tenants.principalKey, own);
@@ -138,7 +138,7 @@ describe('what is paused', () => {
     expect(await reasonsOf(grant)).toEqual([null, null]);
   });
 
-  it('is what joins a paused org, Principal or relying party, and what is registered in it', async () => {
+  it('of an org applies to Principals that join it and to relying parties that are registered in it', async () => {
     const org = await deployment.createOrg();
     const admin = await deployment.createKey('org:admin', org);
     const outside = await deployment.createTenants();
@@ -160,7 +160,7 @@ describe('what is paused', () => {
     expect(await reasonsOf(grant, { ...tenants, rpDid, rpKey })).toEqual([null, null]);
   });
 
-  it('is revoked while it is paused, and stays revoked when it is resumed', async () => {
+  it('does not prevent a revocation, and the Grant stays revoked after the resume', async () => {
     const held = await issueGrant(tenants);
     const target = { scope: 'grant', subject: held.grantId };
     await pause(tenants.principalKey, target);
@@ -170,7 +170,7 @@ describe('what is paused', () => {
     expect([receipt?.reason, receipt?.evidence.status === undefined]).toEqual(['AUTHORITY_REVOKED', false]);
   });
 
-  it('is paused while its status list is being signed anew, and its row is held', async () => {
+  it('takes effect while the row of the status list is locked, as when the list is signed anew', async () => {
     const target = { scope: 'grant', subject: grant.grantId };
     await withSession(deployment.databaseUrl, async (session) => {
       await session.query('begin');
@@ -182,7 +182,7 @@ describe('what is paused', () => {
     });
   });
 
-  it('is no Grant that the Principal does not have, and no Agent that nobody knows', async () => {
+  it('is refused with 404 for an unknown Grant or Agent, and with 400 for a wrong scope, parameter or long reason', async () => {
     const unknown = [
       { scope: 'grant', subject: 'urn:svc:grant:00000000000000000000000000' },
       { scope: 'grant', subject: 'x' },
@@ -201,10 +201,10 @@ describe('what is paused', () => {
   });
 });
 
-describe('every way to an ALLOW', () => {
+describe('While the Principal is paused', () => {
   const own = () => ({ scope: 'principal', subject: tenants.principalDid });
 
-  it('a budget is not drawn on by what is paused, and is what it was afterwards', async () => {
+  it('denied verifications draw nothing from the budget, nor while the relying party is paused', async () => {
     const v2 = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
     const asked = { ...tenants, rpDid: v2.rpDid, rpKey: v2.rpKey };
     const held = await issueBudget(tenants, totalOf(300));
@@ -225,7 +225,7 @@ describe('every way to an ALLOW', () => {
     expect([await draw(), await draw(), await draw()]).toEqual([null, null, 'AMOUNT_EXCEEDS_AUTHORITY']);
   });
 
-  it('AuthZEN answers false, alone and in a batch', async () => {
+  it('AuthZEN answers false, for a single evaluation and in a batch', async () => {
     const asked = async () => {
       const { grant: presented, proof } = await verifyBody(tenants, grant);
       return {
@@ -249,7 +249,7 @@ describe('every way to an ALLOW', () => {
     expect(await evaluate()).toEqual([true, true]);
   });
 
-  it('a repeat under an Idempotency-Key gets the bytes of its first answer, as after a revocation', async () => {
+  it('a repeat under an Idempotency-Key gets the bytes of the first answer', async () => {
     const body = await verifyBody(tenants, grant);
     const send = (key: string) =>
       deployment.call('POST', '/verify', { key: tenants.rpKey, body, headers: { 'idempotency-key': key } });
@@ -264,7 +264,7 @@ describe('every way to an ALLOW', () => {
 });
 
 it.each(SCOPES)(
-  'the Receipt of a DENY for %s is valid, and its audit says that it is the service’s word',
+  'the Receipt of a DENY for %s is valid, and its audit lists the pause as an assumption',
   async (_what, arrange) => {
     const { key, target } = arrange();
     await pause(key, target);

@@ -5,7 +5,7 @@ import { issueGrant } from '../../world/tenants.ts';
 
 const deployment = withDeployment();
 
-it('what was never paused is resumed without a trace', async () => {
+it('POST /pauses/resume of a Grant that was never paused answers 200, stores no pause and is not audited', async () => {
   const tenants = await deployment.createTenants();
   const { grantId } = await issueGrant(tenants);
   const body = { scope: 'grant', subject: grantId };

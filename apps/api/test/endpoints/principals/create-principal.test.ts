@@ -29,8 +29,8 @@ const managed = (more: object = {}) => ({
   ...more,
 });
 
-describe('201', () => {
-  it('holds every field of PrincipalCreated', async () => {
+describe('POST /principals answers 201', () => {
+  it('with every field of PrincipalCreated', async () => {
     const slug = randomSlug('p');
     const { json } = await create(managed({ slug }), ADMIN_TOKEN);
     const did = `did:web:${DOMAIN}:org:${slug}`;
@@ -56,7 +56,7 @@ describe('201', () => {
     });
   });
 
-  it('the API key works at once, has the id that is named, and speaks for this Principal', async () => {
+  it('with an API key that works at once and has the returned key id, for the new Principal', async () => {
     const { json } = await create(managed());
     const me = await deployment.call('GET', '/me', { key: String(json.api_key) });
     expect(me.json).toMatchObject({ subject: json.did, key_id: json.api_key_id, role: 'principal' });
@@ -72,7 +72,7 @@ describe('201', () => {
       ['main', undefined, 'key-9'],
       ['main', 'key-2', 'key-9'],
     ],
-  ])('keys %j are published as %j', async (ids, fragments) => {
+  ])('and publishes keys with the ids %j as %j', async (ids, fragments) => {
     const keys: { publicKeyMultibase: string }[] = [];
     for (const id of ids)
       keys.push((await generatePrincipalKey(id === undefined ? {} : { id })).registration);
@@ -90,18 +90,18 @@ describe('201', () => {
     expect(document?.assertionMethod).toEqual(fragments.map((fragment) => `${json.did}#${fragment}`));
   });
 
-  it.each(['a', '0', 'a-b', `a${'-'.repeat(61)}z`])('slug %s is taken', async (slug) => {
+  it.each(['a', '0', 'a-b', `a${'-'.repeat(61)}z`])('to slug %s', async (slug) => {
     expect((await create(managed({ slug }))).status).toBe(201);
   });
 
-  it("an org:admin key onboards into its own org, the operator's token into any", async () => {
+  it("to an org:admin key for its own org, and to the operator's token for any org", async () => {
     expect((await create(managed())).json.org_id).toBe(orgId);
     expect((await create(managed({ org_id: orgId }))).json.org_id).toBe(orgId);
     expect((await create(managed({ org_id: orgId }), ADMIN_TOKEN)).json.org_id).toBe(orgId);
   });
 });
 
-describe('400', () => {
+describe('POST /principals answers 400', () => {
   it.each([
     ['no kind', { kind: undefined }],
     ['an unknown kind', { kind: 'other' }],
@@ -113,36 +113,39 @@ describe('400', () => {
     ['no keys', { keys: undefined }],
     ['an empty list of keys', { keys: [] }],
     ['a did', { did: 'did:web:a.example' }],
-    ['a member more', { more: 1 }],
+    ['an unknown member', { more: 1 }],
     ['org_id null', { org_id: null }],
     ['org_id malformed', { org_id: 'org_1' }],
-  ] as [string, object][])('%s', async (_name, change) => {
+  ] as [string, object][])('to this body: %s', async (_name, change) => {
     expect((await create(managed(change))).json.error).toBe('INVALID_REQUEST');
   });
 
-  it('six keys', async () => {
+  it('to six keys', async () => {
     const keys: object[] = [];
     for (let i = 0; i < 6; i++) keys.push((await generatePrincipalKey()).registration);
     expect((await create(managed({ keys }))).status).toBe(400);
   });
 
-  it.each([[['a', 'a']], [['key-2', undefined]]])('key ids %j, which come to one id twice', async (ids) => {
-    const keys: object[] = [];
-    for (const id of ids)
-      keys.push((await generatePrincipalKey(id === undefined ? {} : { id })).registration);
-    expect((await create(managed({ keys }))).status).toBe(400);
-  });
+  it.each([[['a', 'a']], [['key-2', undefined]]])(
+    'to the key ids %j, which resolve to the same id twice',
+    async (ids) => {
+      const keys: object[] = [];
+      for (const id of ids)
+        keys.push((await generatePrincipalKey(id === undefined ? {} : { id })).registration);
+      expect((await create(managed({ keys }))).status).toBe(400);
+    },
+  );
 
-  it('one public key under two ids: a compromise of the one would leave the other', async () => {
+  it('to one public key under two ids, because a compromise of one would leave the other', async () => {
     const keys = ['a', 'b'].map((id) => ({ id, publicKeyMultibase: publicKey }));
     expect((await create(managed({ keys }))).status).toBe(400);
   });
 
-  it.each(['', '#key', 'a b', 'a#b', 'é', '-a', 'a'.repeat(65)])('the key id %j', async (id) => {
+  it.each(['', '#key', 'a b', 'a#b', 'é', '-a', 'a'.repeat(65)])('to the key id %j', async (id) => {
     expect((await create(managed({ keys: [{ id, publicKeyMultibase: publicKey }] }))).status).toBe(400);
   });
 
-  it('every small-order, non-canonical or torsioned key', async () => {
+  it('to every small-order, mixed-order or non-canonical public key', async () => {
     const beyondP = new Uint8Array(32).fill(255);
     for (const key of [...smallOrderEncodings(), MIXED_ORDER, beyondP]) {
       const { status, json } = await create(managed({ keys: [{ publicKeyMultibase: encodeMultikey(key) }] }));
@@ -151,23 +154,23 @@ describe('400', () => {
   });
 
   it.each(['', 'z6Mk', 'z6Mkxyz', 'u7QE', 'zQ3shokFTS3brHcDQrn82RUDfCZESWL1ZdCEJwekUDPQiYBme'])(
-    'the key %j',
+    'to the public key %j',
     async (publicKeyMultibase) => {
       expect((await create(managed({ keys: [{ publicKeyMultibase }] }))).status).toBe(400);
     },
   );
 
-  it('an org that does not exist', async () => {
+  it('to an org that does not exist', async () => {
     expect((await create(managed({ org_id: newOrgId() }), ADMIN_TOKEN)).status).toBe(400);
   });
 });
 
-it('403: an org:admin key may not onboard into another org', async () => {
+it('POST /principals answers 403 to an org:admin key that names another org', async () => {
   const foreign = await deployment.createOrg();
   expect((await create(managed({ org_id: foreign }))).json.error).toBe('FORBIDDEN');
 });
 
-it('409: a slug that sounds like the service, unless the operator gives it; that of the sandbox is for nobody', async () => {
+it('POST /principals answers 409 to a reserved slug, except from the operator; the sandbox slug is refused to all', async () => {
   for (const slug of ['support', 'billing', 'sandbox'])
     expect((await create(managed({ slug }))).json).toMatchObject({
       ...{ error: 'CONFLICT', message: `slug: ${slug} is reserved.` },
@@ -176,7 +179,7 @@ it('409: a slug that sounds like the service, unless the operator gives it; that
   expect((await create(managed({ slug: 'sandbox' }), ADMIN_TOKEN)).status).toBe(409);
 });
 
-it('409: a slug that is taken, and nothing of the second registration is left', async () => {
+it('POST /principals answers 409 to a taken slug and stores no API key', async () => {
   const slug = randomSlug('p');
   expect((await create(managed({ slug }))).status).toBe(201);
   const before = await deployment.sql.query('select count(*) from api_keys');

@@ -32,8 +32,8 @@ interface Page {
 const pageOf = async (query: string, key: string): Promise<Page> =>
   (await get(`/principals?${query}`, key)).json as unknown as Page;
 
-describe('one Principal', () => {
-  it('its own key, its org’s keys and the operator see the full record', async () => {
+describe('GET /principals/{did}', () => {
+  it('shows the full record to its own key, its org’s keys and the operator', async () => {
     const keys = [
       own.principalKey,
       await deployment.createKey('org:read', orgId),
@@ -57,7 +57,7 @@ describe('one Principal', () => {
     }
   });
 
-  it('any other live key sees its entry of the directory', async () => {
+  it('shows the directory entry to any other valid Principal, RP or org key', async () => {
     const { principals } = await pageOf(`org_id=${orgId}`, ADMIN_TOKEN);
     const entry = principals.find(({ did }) => did === own.principalDid);
     const keys = [
@@ -70,12 +70,15 @@ describe('one Principal', () => {
     for (const key of keys) expect((await get(recordPath(own.principalDid), key)).json).toEqual(entry);
   });
 
-  it.each(['did:web:nobody.example', 'x', 'did:web:', 'did:key:z6Mk', '%00'])('404: %s', async (did) => {
-    const path = did === '%00' ? '/principals/%00' : recordPath(did);
-    expect((await get(path, own.principalKey)).json.error).toBe('NOT_FOUND');
-  });
+  it.each(['did:web:nobody.example', 'x', 'did:web:', 'did:key:z6Mk', '%00'])(
+    'answers 404 to %s',
+    async (did) => {
+      const path = did === '%00' ? '/principals/%00' : recordPath(did);
+      expect((await get(path, own.principalKey)).json.error).toBe('NOT_FOUND');
+    },
+  );
 
-  it('401: neither nobody nor an observer key', async () => {
+  it('answers 401 without a key and with an observer key, like GET /principals', async () => {
     expect((await deployment.call('GET', recordPath(own.principalDid))).status).toBe(401);
     const observer = await deployment.createKey('observer', `did:web:${DOMAIN}`);
     expect((await get(recordPath(own.principalDid), observer)).status).toBe(401);

@@ -57,9 +57,9 @@ const storedDids = async (condition = 'true'): Promise<string[]> => {
   return rows.map((row) => String(row.did)).sort();
 };
 
-describe('the directory', () => {
+describe('GET /principals', () => {
   it.each([1, 2, 200])(
-    'in pages of %d every Principal comes once, in ascending order of DIDs',
+    'in pages of %d lists every Principal once, in ascending order of DIDs',
     async (limit) => {
       const key = await deployment.createKey('rp', own.rpDid);
       expect(await didsOf('', key, limit)).toEqual(await storedDids());
@@ -79,7 +79,7 @@ describe('the directory', () => {
     expect(texts.size).toBe(1);
   });
 
-  it('an entry of a managed Principal has exactly the members of the interface', async () => {
+  it('lists a managed Principal with exactly the members of the interface', async () => {
     const { principals } = await pageOf('limit=200', own.rpKey);
     expect(principals.find(({ did }) => did === own.principalDid)).toEqual({
       did: own.principalDid,
@@ -99,7 +99,7 @@ describe('the directory', () => {
     });
   });
 
-  it('an entry of a hosted Principal that nobody has resolved has neither keys nor a document', async () => {
+  it('lists a hosted Principal that was never resolved with no keys and no document', async () => {
     const { principals } = await pageOf('kind=hosted', own.rpKey);
     expect(principals).toEqual([
       {
@@ -120,7 +120,7 @@ describe('the directory', () => {
     ]);
   });
 
-  it('never holds a verification token or an org, whoever asks', async () => {
+  it('never contains a verification token or an org, for RP, operator and org:admin keys', async () => {
     const { rows } = await deployment.sql.query('select verification_token, org_id from principals');
     for (const key of [own.rpKey, ADMIN_TOKEN, await deployment.createKey('org:admin', orgId)]) {
       const { text } = await get('/principals?limit=200', key);
@@ -131,7 +131,7 @@ describe('the directory', () => {
     }
   });
 
-  it('filters combine', async () => {
+  it('combines its filters', async () => {
     expect(await didsOf('kind=managed', ADMIN_TOKEN, 3)).toEqual(await storedDids("kind = 'managed'"));
     expect(await didsOf('state=unverified', ADMIN_TOKEN, 3)).toEqual([hostedDid]);
     expect(await didsOf('state=verified&kind=hosted', ADMIN_TOKEN, 3)).toEqual([]);
@@ -140,7 +140,7 @@ describe('the directory', () => {
     );
   });
 
-  it('Principals registered between pages appear only where they belong, and none repeats', async () => {
+  it('lists Principals registered between two pages only after the cursor, and repeats none', async () => {
     const key = await deployment.createKey('principal', own.principalDid);
     const first = await pageOf('limit=2', key);
     const before = await storedDids();
@@ -164,19 +164,22 @@ describe('the directory', () => {
     'cursor=',
     'more=1',
     'kind=managed&kind=hosted',
-  ])('400: %s', async (query) => {
+  ])('is refused with 400: %s', async (query) => {
     const key = await deployment.createKey('rp', own.rpDid);
     expect((await get(`/principals?${query}`, key)).json.error).toBe('INVALID_REQUEST');
   });
 });
 
-describe('org_id', () => {
-  it.each(['org:read', 'org:admin'] as const)('an %s key sees the members of its own org', async (role) => {
-    const key = await deployment.createKey(role, orgId);
-    expect(await didsOf(`org_id=${orgId}`, key, 2)).toEqual(await storedDids(`org_id = '${orgId}'`));
-  });
+describe('GET /principals?org_id', () => {
+  it.each(['org:read', 'org:admin'] as const)(
+    'lists to an %s key the members of its own org',
+    async (role) => {
+      const key = await deployment.createKey(role, orgId);
+      expect(await didsOf(`org_id=${orgId}`, key, 2)).toEqual(await storedDids(`org_id = '${orgId}'`));
+    },
+  );
 
-  it('404: another org answers exactly as one that does not exist', async () => {
+  it('answers 404 for another org exactly as for one that does not exist', async () => {
     const key = await deployment.createKey('org:admin', orgId);
     const absent = newOrgId();
     const seen = await get(`/principals?org_id=${otherOrgId}`, key);
@@ -187,13 +190,13 @@ describe('org_id', () => {
     ]);
   });
 
-  it('403: Principal and RP keys may not ask who is in an org, not even in their own', async () => {
+  it('answers 403 to Principal and RP keys, even for their own org', async () => {
     for (const key of [own.principalKey, own.rpKey])
       for (const asked of [orgId, otherOrgId, newOrgId()])
         expect((await get(`/principals?org_id=${asked}`, key)).json.error).toBe('FORBIDDEN');
   });
 
-  it('the operator asks for any; an org that does not exist has no members', async () => {
+  it('lists to the operator the members of any org; an org that does not exist has none', async () => {
     expect(await didsOf(`org_id=${otherOrgId}`, ADMIN_TOKEN, 2)).toEqual([foreign.principalDid]);
     expect(await didsOf(`org_id=${newOrgId()}`, ADMIN_TOKEN, 2)).toEqual([]);
   });

@@ -20,11 +20,11 @@ beforeAll(async () => {
 const get = (path: string, key: string) => deployment.call('GET', path, { key });
 const recordPath = (did: string) => `/principals/${encodeURIComponent(did)}`;
 
-describe('consent to be named', () => {
+describe('PATCH /principals/{did} with may_be_named', () => {
   const patch = (did: string, key: string, body: unknown) =>
     deployment.call('PATCH', recordPath(did), { key, body });
 
-  it('the operator sets it and takes it back; the directory shows it, and no decision is evaluated again', async () => {
+  it('is set and reset by the operator and shown in the directory; the Principal’s version does not change', async () => {
     const versionOf = async () =>
       (await deployment.sql.query('select version from principals where did = $1', [foreign.principalDid]))
         .rows[0]?.version;
@@ -37,7 +37,7 @@ describe('consent to be named', () => {
     expect(await versionOf()).toBe(before);
   });
 
-  it('401: nobody else may, not even the Principal itself', async () => {
+  it('answers 401 to every other key, even the Principal’s own', async () => {
     const orgAdmin = await deployment.createKey('org:admin', orgId);
     for (const key of [own.principalKey, own.rpKey, orgAdmin])
       expect((await patch(own.principalDid, key, { may_be_named: true })).status).toBe(401);
@@ -49,11 +49,11 @@ describe('consent to be named', () => {
     [{ may_be_named: null }],
     [{ may_be_named: true, more: 1 }],
     [[]],
-  ])('400: %j', async (body) => {
+  ])('refuses %j with 400', async (body) => {
     expect((await patch(own.principalDid, ADMIN_TOKEN, body)).json.error).toBe('INVALID_REQUEST');
   });
 
-  it('404: an unknown Principal', async () => {
+  it('answers 404 to an unknown Principal', async () => {
     expect((await patch('did:web:nobody.example', ADMIN_TOKEN, { may_be_named: true })).status).toBe(404);
   });
 });

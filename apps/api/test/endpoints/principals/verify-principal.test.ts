@@ -15,7 +15,7 @@ const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]
 const verify = (of: string, key = ADMIN_TOKEN) =>
   deployment.call('POST', `/principals/${of}/verify`, { key });
 
-it('a hosted Principal is verified by the proof on its domain, and by nothing else there', async () => {
+it('A hosted Principal is verified only by a proof with its token on its domain', async () => {
   const { key, body } = await deployment.register('/principals', { kind: 'hosted', did });
   const { token } = body.verification as { token: string };
   for (const [page, state] of [
@@ -31,7 +31,7 @@ it('a hosted Principal is verified by the proof on its domain, and by nothing el
   expect(json.verification).toMatchObject({ state: 'verified' });
 });
 
-it('a managed Principal is verified without a question to anybody', async () => {
+it('A managed Principal is verified without a request to a host', async () => {
   const { principalDid, principalKey } = await deployment.createTenants();
   const asked = host.asked.length;
   const { status, json } = await verify(principalDid, principalKey);
@@ -42,7 +42,7 @@ it('a managed Principal is verified without a question to anybody', async () => 
   expect(audit.json.events).toMatchObject([{ details: { from: 'verified', to: 'verified' } }]);
 });
 
-it('two DIDs of one host hold their proofs in one list; a list proves nobody who is not in it', async () => {
+it('The proof file of a host may list several DIDs; only well-formed entries of the list verify their DID', async () => {
   const dids = [`${did}:one`, `${did}:two`, `${did}:three`];
   const registered = await Promise.all(
     dids.map((one) => deployment.register('/principals', { kind: 'hosted', did: one })),
@@ -57,7 +57,7 @@ it('two DIDs of one host hold their proofs in one list; a list proves nobody who
   expect(states).toEqual(['verified', 'verified', 'unverified']);
 });
 
-describe('the document that a check brings', () => {
+describe('The DID document fetched by POST /principals/{did}/verify', () => {
   const PATH = '/doc/did.json';
   const documented = `${did}:doc`;
   const publish = (keys: readonly { id: string; publicKeyMultibase: string }[], more: object = {}) =>
@@ -80,7 +80,7 @@ describe('the document that a check brings', () => {
     await deployment.register('/principals', { kind: 'hosted', did: documented });
   });
 
-  it('withdraws what it does not list: retired in the directory since then, active when it is back', async () => {
+  it('retires keys that it does not list, and reactivates them when it lists them again', async () => {
     publish(keys);
     await verify(documented);
     expect((await keysOf()).map(({ state }) => state)).toEqual(['active', 'active']);
@@ -95,7 +95,7 @@ describe('the document that a check brings', () => {
     expect((await keysOf()).map(({ state }) => state)).toEqual(['active', 'active']);
   });
 
-  it('ends what its owner marks as revoked or expired: retired since that instant, for everybody and in its own record', async () => {
+  it('retires keys marked as revoked or expired since that instant, in the directory and in /me', async () => {
     const own = (await deployment.register('/principals', { kind: 'hosted', did: `${documented}:own` })).key;
     const statesOfOwn = async () =>
       ((await deployment.call('GET', '/me', { key: own })).json.keys as { state: string }[]).map(
@@ -131,7 +131,7 @@ describe('the document that a check brings', () => {
     }
   });
 
-  it('is kept under the type that the host gave it, if that is of the JSON family', async () => {
+  it('is stored as evidence with the host’s content type if that is in the JSON family, else as did+json', async () => {
     for (const [given, served] of [
       ['application/did+ld+json', 'application/did+ld+json'],
       ['application/json; charset=utf-8', 'application/json; charset=utf-8'],
@@ -149,7 +149,7 @@ describe('the document that a check brings', () => {
     host.contentType = 'application/json';
   });
 
-  it('is put in force thirty times an hour; one that only takes keys away always is', async () => {
+  it('is applied at most 30 times an hour, except for one that only removes keys, which always applies', async () => {
     const stored = async () => {
       const { rows } = await deployment.sql.query(
         `select count(*)::int as n from evidence where position($1::bytea in body) > 0`,
@@ -190,7 +190,7 @@ describe('the document that a check brings', () => {
   });
 });
 
-it('another’s Principal answers exactly as one that does not exist: 404', async () => {
+it('POST /principals/{did}/verify answers 404 for another’s Principal exactly as for one that does not exist', async () => {
   const { principalKey, principalDid } = await deployment.createTenants();
   const foreign = await deployment.createTenants();
   const absent = principalDid.replace(/.{10}$/, '0000000000');

@@ -27,7 +27,7 @@ beforeAll(async () => {
 const get = (path: string) => deployment.call('GET', path);
 const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
-describe('evidence', () => {
+describe('GET /evidence/{hash}', () => {
   const named = (): Record<string, string> => ({
     trust: receipt.evidence.trust_config_hash,
     profile: receipt.protocol.profile_hash,
@@ -42,7 +42,7 @@ describe('evidence', () => {
   };
 
   it.each(Object.keys(TYPES))(
-    'the %s that a Receipt names is served for ever, and hashes to its name',
+    'serves the %s that a Receipt names as immutable, and the bytes have the hash of the name',
     async (what) => {
       const hash = named()[what] ?? '';
       for (const path of [
@@ -61,7 +61,7 @@ describe('evidence', () => {
     },
   );
 
-  it("the Receipt's DID document and status list are the ones that are published", async () => {
+  it('has the DID document and status list of the Receipt as they are published', async () => {
     const { document, status } = named();
     const slug = tenants.principalDid.split(':').at(-1);
     expect(sha256((await get(`/org/${slug}/did.json`)).text)).toBe(document);
@@ -69,13 +69,13 @@ describe('evidence', () => {
     expect(sha256((await get(pathname)).text)).toBe(status);
   });
 
-  it('a status list that has been superseded stays', async () => {
+  it('still serves a status list that has been superseded', async () => {
     const { status } = named();
     await tenants.principal.grants.revoke((await issueGrant(tenants)).grantId);
     expect(sha256((await get(`/evidence/${status}`)).text)).toBe(status);
   });
 
-  it('Grants and Proofs are never served, nor stored under any hash', async () => {
+  it('never serves Grants and Proofs, which are not stored under any hash', async () => {
     for (const secret of [sent.grant, sent.proof]) {
       expect((await get(`/evidence/${sha256(secret)}`)).status).toBe(404);
       const { rows } = await deployment.sql.query(
@@ -101,7 +101,7 @@ describe('evidence', () => {
     expect((await get(`/evidence/${hash}`)).json.error).toBe('NOT_FOUND');
   });
 
-  it('nothing can be put there, so no page of anybody is ever served from here', async () => {
+  it('accepts no uploads (405); only the four content types of the service are stored', async () => {
     const page = '<script>alert(1)</script>';
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       expect((await deployment.call(method, `/evidence/${sha256(page)}`, { rawBody: page })).status).toBe(

@@ -7,8 +7,8 @@ const deployment = withDeployment();
 
 const get = (path: string) => deployment.call('GET', path);
 
-describe('health', () => {
-  it('says which deployment this is', async () => {
+describe('GET /healthz', () => {
+  it('names the environment and the DID of the deployment', async () => {
     expect((await get('/healthz')).json).toEqual({ ok: true, env: 'development', did: `did:web:${DOMAIN}` });
   });
 });

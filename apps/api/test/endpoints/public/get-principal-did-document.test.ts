@@ -19,8 +19,8 @@ beforeAll(async () => {
 const get = (path: string) => deployment.call('GET', path);
 const headerOf = (jws: string) => JSON.parse(Buffer.from(jws.split('.')[0] ?? '', 'base64url').toString());
 
-describe('DID documents', () => {
-  it("a managed Principal's: where its DID resolves to; the key verifies its Grant with jose", async () => {
+describe('GET /org/{slug}/did.json', () => {
+  it('serves the DID document of a managed Principal, whose key verifies its Grant with jose', async () => {
     const slug = tenants.principalDid.split(':').at(-1);
     const { json, headers } = await get(`/org/${slug}/did.json`);
     expect(headers['content-type']).toBe('application/did+json');
@@ -40,7 +40,7 @@ describe('DID documents', () => {
     expect((await get(path)).json.error).toBe('NOT_FOUND');
   });
 
-  it('a hosted Principal and a relying party have no document here', async () => {
+  it('is 404 for the slug of a relying party', async () => {
     expect((await get(`/org/${tenants.rpDid.split(':').at(-1)}/did.json`)).status).toBe(404);
   });
 });

@@ -4,7 +4,7 @@ import { withDeployment } from '../../world/deployment.ts';
 
 const deployment = withDeployment();
 
-it('a managed relying party has a document of its DID, and no keys in it', async () => {
+it('GET /rp/{slug}/did.json serves the DID document of a managed relying party, without keys', async () => {
   const { rpDid } = await deployment.createTenants();
   const { status, json, headers } = await deployment.call('GET', `/rp/${rpDid.split(':').at(-1)}/did.json`);
   expect([status, json, headers['content-type']]).toEqual([
@@ -14,7 +14,7 @@ it('a managed relying party has a document of its DID, and no keys in it', async
   ]);
 });
 
-it('404 for a slug that nobody has, or a Principal has', async () => {
+it('GET /rp/{slug}/did.json answers 404 to an unknown slug and to the slug of a Principal', async () => {
   const { principalDid } = await deployment.createTenants();
   for (const slug of ['nobody', principalDid.split(':').at(-1)])
     expect((await deployment.call('GET', `/rp/${slug}/did.json`)).json.error).toBe('NOT_FOUND');

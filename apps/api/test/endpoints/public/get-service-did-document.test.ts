@@ -29,8 +29,8 @@ beforeAll(async () => {
 const get = (path: string) => deployment.call('GET', path);
 const headerOf = (jws: string) => JSON.parse(Buffer.from(jws.split('.')[0] ?? '', 'base64url').toString());
 
-describe('DID documents', () => {
-  it("the service's: receipt and status keys; the key it names verifies the Receipt with jose, over the JCS body", async () => {
+describe('GET /.well-known/did.json', () => {
+  it('lists the receipt and status keys; the receipt key verifies a Receipt with jose, and the payload is its body', async () => {
     const { json, headers } = await get('/.well-known/did.json');
     expect(headers).toMatchObject({
       'content-type': 'application/did+json',

@@ -31,8 +31,8 @@ beforeAll(async () => {
 
 const bodyOf = ({ receipt: _, ...body }: Receipt) => body;
 
-describe('the JWK Set', () => {
-  it('has the keys of the DID document, under the names that signatures have', async () => {
+describe('GET /.well-known/jwks.json', () => {
+  it('has the keys of the DID document, under the same kids', async () => {
     const { json, headers } = await deployment.call('GET', PATH);
     expect(headers).toMatchObject({
       ...{ 'content-type': 'application/jwk-set+json', 'cache-control': 'public, max-age=60' },
@@ -83,13 +83,13 @@ const run = async (command: string, args: readonly string[], input: string) => {
   return { status: (await ended)[0] as number | null, output };
 };
 
-describe.each(OTHERS)('by the JWK Set %s', (_, command, args, probe) => {
+describe.each(OTHERS)('With the JWK Set, the program for %s', (_, command, args, probe) => {
   // A JDK takes seconds to start and to compile.
   const isInstalled =
     (isDeep || command !== 'java') && spawnSync(command, probe, { timeout: 20_000 }).status === 0;
 
   it.skipIf(!isInstalled)(
-    'verifies a Receipt, and refuses one of which a letter was changed, a status list and the Receipt of another service',
+    'verifies a Receipt and refuses a changed one, a status list and a Receipt of another service',
     async () => {
       const verify = (jws: string, did = `did:web:${DOMAIN}`) => run(command, [...args, urlOf(), did], jws);
       const said = `ALLOW ${receipt.receipt_id}\n`;

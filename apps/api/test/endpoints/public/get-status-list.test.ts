@@ -14,8 +14,8 @@ beforeAll(async () => {
 const get = (path: string) => deployment.call('GET', path);
 const headerOf = (jws: string) => JSON.parse(Buffer.from(jws.split('.')[0] ?? '', 'base64url').toString());
 
-describe('status lists', () => {
-  it("a hosted Principal's list is found whichever way its port is written", async () => {
+describe('GET /status-lists/{domain}/{number}', () => {
+  it('finds the list of a hosted Principal with a port in each escaping of its colon', async () => {
     const { key } = await deployment.register('/principals', {
       kind: 'hosted',
       did: 'did:web:localhost%3A4711',

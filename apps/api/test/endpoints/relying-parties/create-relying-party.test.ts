@@ -31,8 +31,8 @@ const patch = async (did: string, body: object, key?: string) =>
     body,
   });
 
-describe('creation', () => {
-  it('managed: exactly the members of RelyingPartyCreated, with the defaults', async () => {
+describe('POST /relying-parties', () => {
+  it('creates a managed relying party with exactly the members of RelyingPartyCreated and the defaults', async () => {
     const slug = randomSlug('r');
     expect((await create({ kind: 'managed', slug })).json).toEqual({
       did: `did:web:${DOMAIN}:rp:${slug}`,
@@ -45,7 +45,7 @@ describe('creation', () => {
     });
   });
 
-  it('hosted: keeps its own DID; of the operator without a claim, of an org with what its domain has to say', async () => {
+  it('creates a hosted one under its own DID: without a claim for the operator, with a claim to prove for an org', async () => {
     const did = `did:web:${randomSlug('h')}.example:shop`;
     const { status, json } = await create({ kind: 'hosted', did, name: 'Shop' }, ADMIN_TOKEN);
     expect([status, json.did, json.name]).toEqual([201, did, 'Shop']);
@@ -76,7 +76,7 @@ describe('creation', () => {
     });
   });
 
-  it('takes every setting, and shows it to its own key with profile and org', async () => {
+  it('accepts every setting, and the relying party’s key reads them with profile and org', async () => {
     const settings = {
       name: 'Ünïted Shöps',
       proof_window_seconds: 300,
@@ -96,7 +96,7 @@ describe('creation', () => {
     ['proof_window_seconds', [1, 300], [0, 301, -1, 1.5, '60', null]],
     ['verify_rate_limit_per_minute', [1, 1_000_000], [0, 1_000_001, '600', null]],
     ['name', ['x', 'x'.repeat(200)], ['', 'x'.repeat(201), 'a\nb', 1, null]],
-  ])('%s: the bounds are taken, what lies beyond is 400', async (member, good, bad) => {
+  ])('and PATCH accept %s at its bounds and refuse values beyond with 400', async (member, good, bad) => {
     for (const value of good) {
       const { json } = await create(managed({ [member]: value }));
       expect(json[member]).toBe(value);
@@ -121,11 +121,11 @@ describe('creation', () => {
     [{ kind: 'managed', slug: 'a', profile: 'svc-base-v9' }],
     [{ kind: 'managed', slug: 'a', more: 1 }],
     [[]],
-  ])('400: %j', async (body) => {
+  ])('refuses %j with 400', async (body) => {
     expect((await create(body)).json.error).toBe('INVALID_REQUEST');
   });
 
-  it('409: a slug that sounds like the service, unless the operator gives it; that of the sandbox is for nobody', async () => {
+  it('answers 409 to a reserved slug, except from the operator; the sandbox slug is refused to all', async () => {
     for (const slug of ['support', 'billing', 'sandbox'])
       expect((await create(managed({ slug }))).json).toMatchObject({
         ...{ error: 'CONFLICT', message: `slug: ${slug} is reserved.` },
@@ -134,7 +134,7 @@ describe('creation', () => {
     expect((await create(managed({ slug: 'sandbox' }), ADMIN_TOKEN)).status).toBe(409);
   });
 
-  it("409: a slug or DID that is taken, and a hosted DID under the service's domain", async () => {
+  it('answers 409 to a taken slug or DID, and to a hosted DID under the service’s domain', async () => {
     const slug = randomSlug('r');
     const did = `did:web:${randomSlug('h')}.example`;
     for (const body of [managed({ slug }), { kind: 'hosted', did }]) {
@@ -144,14 +144,14 @@ describe('creation', () => {
     expect((await create({ kind: 'hosted', did: `did:web:${DOMAIN}:rp:x` })).status).toBe(409);
   });
 
-  it("an org:admin key creates in its own org and nowhere else, the operator's token anywhere that exists", async () => {
+  it('accepts an org:admin key for its own org only, and the operator’s token for any existing org', async () => {
     expect((await create(managed({ org_id: foreignOrgId }))).status).toBe(403);
     expect((await create(managed({ org_id: newOrgId() }), ADMIN_TOKEN)).status).toBe(400);
     const { json } = await create(managed({ org_id: foreignOrgId }), ADMIN_TOKEN);
     expect((await get(String(json.did), ADMIN_TOKEN)).json.org_id).toBe(foreignOrgId);
   });
 
-  it('org_id is null for one that the operator puts into no org', async () => {
+  it('leaves org_id null if the operator names no org', async () => {
     const { did } = await deployment.register('/relying-parties', managed());
     expect((await get(did, ADMIN_TOKEN)).json.org_id).toBeNull();
   });

@@ -27,14 +27,14 @@ const patch = async (did: string, body: object, key?: string) =>
     body,
   });
 
-describe('who may read and change it', () => {
-  it('its own key, the keys of its org and the operator read it', async () => {
+describe('GET /relying-parties/{did}', () => {
+  it('shows it to its own key, the keys of its org and the operator', async () => {
     const orgRead = await deployment.createKey('org:read', orgId);
     for (const key of [own.key, orgRead, orgAdmin, ADMIN_TOKEN])
       expect((await get(own.did, key)).json.did).toBe(own.did);
   });
 
-  it("another's relying party answers exactly as one that does not exist", async () => {
+  it('and PATCH answer 404 for another’s relying party exactly as for one that does not exist', async () => {
     const absent = foreign.did.replace(/.{10}$/, '0000000000');
     const orgRead = await deployment.createKey('org:read', orgId);
     for (const key of [own.key, orgRead, orgAdmin]) {
@@ -55,7 +55,7 @@ describe('who may read and change it', () => {
     expect((await get(foreign.did, foreign.key)).json.name).not.toBe('Taken over');
   });
 
-  it('a path that is no DID is 404', async () => {
+  it('answers 404 to a path that is not a DID', async () => {
     for (const did of ['x', 'did:web:', 'did:web:a b', 'x/..'])
       expect((await get(did, ADMIN_TOKEN)).status).toBe(404);
   });

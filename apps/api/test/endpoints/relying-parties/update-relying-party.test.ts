@@ -27,15 +27,15 @@ const patch = async (did: string, body: object, key?: string) =>
     body,
   });
 
-describe('who may read and change it', () => {
-  it('org:read is told 403, whosever relying party it names', async () => {
+describe('PATCH /relying-parties/{did} with an org:read key', () => {
+  it('is refused with 403, for a relying party of any org', async () => {
     const orgRead = await deployment.createKey('org:read', orgId);
     for (const did of [own.did, foreign.did])
       expect((await patch(did, { name: 'x' }, orgRead)).json.error).toBe('FORBIDDEN');
   });
 });
 
-describe('a changed rate limit', () => {
+describe('A changed rate limit of a relying party', () => {
   const DENIED = { grant: '', proof: '', action: {} };
   /** What a verification on a node is told of its limit. */
   const limitOn = async (node: number, key: string) => {
@@ -54,7 +54,7 @@ describe('a changed rate limit', () => {
     }
   };
 
-  it('counts from the 200 on, on that node at once and on others within 2 s', async () => {
+  it('applies from the 200 on: at once on the node that was called, within 2 s on the other node', async () => {
     const { did, key } = await deployment.register(
       '/relying-parties',
       managed({ verify_rate_limit_per_minute: 100 }),
@@ -74,7 +74,7 @@ describe('a changed rate limit', () => {
     expect([await limitOn(0, key), await limitOn(0, key)]).toContainEqual([429, '1']);
   });
 
-  it('lets a relying party that had used it up go on within 2 s, on a node that was not asked', async () => {
+  it('ends a 429 of the old limit within 2 s on a node that was not called', async () => {
     const { did, key } = await deployment.register(
       '/relying-parties',
       managed({ verify_rate_limit_per_minute: 1 }),
@@ -87,8 +87,8 @@ describe('a changed rate limit', () => {
   });
 });
 
-describe('PATCH', () => {
-  it('changes what is given and leaves the rest; an empty change is none', async () => {
+describe('PATCH /relying-parties/{did}', () => {
+  it('changes the given members and leaves the others; an empty body changes nothing', async () => {
     const { did, key } = await deployment.register('/relying-parties', managed({ name: 'Before' }), orgAdmin);
     const before = (await get(did, key)).json;
     expect((await patch(did, { proof_window_seconds: 7 })).json).toEqual({
@@ -101,7 +101,7 @@ describe('PATCH', () => {
     expect((await get(did, key)).json).toEqual({ ...before, proof_window_seconds: 7, ...last });
   });
 
-  it('that says what is so already changes nothing, and nothing is recorded', async () => {
+  it('with the current values changes nothing and is not audited', async () => {
     const { did, key } = await deployment.register('/relying-parties', managed({ name: 'Before' }), orgAdmin);
     const before = (await get(did, key)).json;
     const { name, proof_window_seconds, verify_rate_limit_per_minute, profile } = before;
@@ -123,7 +123,7 @@ describe('PATCH', () => {
     [{ profile: 'x' }],
     [[]],
     [null],
-  ])('400: %j', async (body) => {
+  ])('refuses %j with 400', async (body) => {
     expect((await patch(own.did, body as object)).status).toBe(400);
   });
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 const verify = (by: string) => deployment.call('POST', `/relying-parties/${did}/verify`, { key: by });
 
-it('a domain that says nothing, or another token, leaves the claim as it is', async () => {
+it('POST /relying-parties/{did}/verify leaves the claim open if the domain has no proof, or another token or DID', async () => {
   for (const page of [undefined, { did, token: `${token}x` }, { did: `${did}:x`, token }]) {
     if (page !== undefined) host.pages.set(PROOF, page);
     const { status, json } = await verify(key);
@@ -32,13 +32,13 @@ it('a domain that says nothing, or another token, leaves the claim as it is', as
   }
 });
 
-it('a domain that cannot be asked is a 503: nothing is known', async () => {
+it('POST /relying-parties/{did}/verify answers 503 if the domain cannot be reached', async () => {
   host.isDown = true;
   expect((await verify(key)).status).toBe(503);
   host.isDown = false;
 });
 
-it('the proof ends the claim for good, and is audited once', async () => {
+it('POST /relying-parties/{did}/verify with a proof closes the claim for good, and is audited once', async () => {
   host.pages.set(PROOF, { did, token });
   for (const by of [orgAdmin, key, ADMIN_TOKEN]) {
     const { status, json } = await verify(by);

@@ -27,8 +27,8 @@ const call = async (body: object, node = 0): Promise<Answer> => {
   return json as never;
 };
 
-describe('/demo/approval', () => {
-  it('asks, approves, and the Agent’s Proof under the new Grant is an ALLOW once, whatever Proof comes then', async () => {
+describe('POST /demo/approval', () => {
+  it('asks for and approves a request; the Agent’s Proof under the new Grant is an ALLOW once, and a second Proof a DENY', async () => {
     const { minted, asked } = await deny();
     const pending = await call(asked, 1);
     expect(pending).toMatchObject({
@@ -71,7 +71,7 @@ describe('/demo/approval', () => {
     });
   });
 
-  it('no visitor stands in another’s way: 25 ask in an hour and leave, more than people may be asked, and the next is approved', async () => {
+  it('is not limited across visitors: after 25 open requests within an hour the next is still approved', async () => {
     for (let i = 0; i < 25; i++) await call((await deny()).asked, i % 2);
     const { asked } = await deny();
     expect(await call({ ...asked, approve: true })).toMatchObject({
@@ -79,7 +79,7 @@ describe('/demo/approval', () => {
     });
   });
 
-  it('asks nobody but the sandbox’s own Principal, whoever’s Grant was denied there', async () => {
+  it('answers 404 for a denied Grant of any Principal but the sandbox’s own', async () => {
     const { principal, agent } = await deployment.createTenants();
     const { grant, grantId } = await principal.grants.issue({
       agent: agent.did,
@@ -106,7 +106,7 @@ describe('/demo/approval', () => {
     expect([refused.status, refused.json.error]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('approves no ALLOW, no other Proof and nothing that is not there', async () => {
+  it('answers 409 to an ALLOW, 400 to another Proof or a malformed body, and 404 to an unknown Receipt', async () => {
     const minted = await mint();
     const { receipt_id } = await verify(minted);
     const { asked } = await deny();

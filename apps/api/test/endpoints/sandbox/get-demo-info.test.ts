@@ -11,8 +11,8 @@ beforeAll(async () => {
   info = (await deployment.call('GET', '/demo/info')).json;
 });
 
-describe('who plays', () => {
-  it('/demo/info names the parties, what the Grants allow and the limits', () => {
+describe('The sandbox', () => {
+  it('names its parties, the authority of its Grants and its limits in GET /demo/info', () => {
     expect(info).toEqual({
       principal: PRINCIPAL,
       agent: expect.stringMatching(/^did:key:z6Mk/),
@@ -25,7 +25,7 @@ describe('who plays', () => {
     });
   });
 
-  it('both nodes say the same: they share the Principal, its key and its Agent', async () => {
+  it('is the same on both nodes, with one signing key of the Principal', async () => {
     const { json } = await contractCall(deployment.processes[1]?.baseUrl ?? '', 'GET', '/demo/info');
     expect(json).toEqual(info);
     const { rows } = await deployment.sql.query('select kid from principal_keys where principal = $1', [
@@ -34,7 +34,7 @@ describe('who plays', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('the Principal is in the directory, its DID document is served, and its making is audited once', async () => {
+  it('has its Principal in the directory, serves its DID document, and is created and audited once', async () => {
     const { json } = await deployment.call('GET', `/principals/${PRINCIPAL}`, { key: ADMIN_TOKEN });
     expect(json).toMatchObject({ kind: 'managed', verification: { state: 'verified' } });
     expect((await deployment.call('GET', '/org/sandbox/did.json')).json.id).toBe(PRINCIPAL);
@@ -44,7 +44,7 @@ describe('who plays', () => {
     ]);
   });
 
-  it.each(['/principals', '/relying-parties'])('nobody else gets the slug at %s', async (path) => {
+  it.each(['/principals', '/relying-parties'])('reserves its slug at %s', async (path) => {
     const keys = [{ publicKeyMultibase: String(info.agent).slice('did:key:'.length) }];
     const body = { kind: 'managed', slug: 'sandbox', ...(path === '/principals' && { keys }) };
     const { status, json } = await deployment.call('POST', path, { key: ADMIN_TOKEN, body });

@@ -10,8 +10,8 @@ beforeAll(async () => {
   info = (await deployment.call('GET', '/demo/info')).json;
 });
 
-describe('/demo/mint', () => {
-  it('gives a Grant of the Principal to the Agent for its relying party, and a Proof for the purchase', async () => {
+describe('POST /demo/mint', () => {
+  it('returns a Grant of the sandbox Principal for Agent and relying party, and a Proof of the purchase', async () => {
     const minted = await mint();
     const { amount_cap: _, rate_limit_per_minute: __, ...parties } = info;
     expect(minted).toEqual({
@@ -42,14 +42,17 @@ describe('/demo/mint', () => {
     expect(remainingMs > 3_500_000 && remainingMs <= 3_600_000).toBe(true);
   });
 
-  it.each([0, 50_000, 50_001, 1_000_000_000])('takes an amount of %d', async (amount) => {
-    const minted = await mint({ amount });
-    expect(minted.action).toMatchObject({ amount });
-    const receipt = await verify(minted);
-    expect(receipt.reason).toBe(amount > 50_000 ? 'AMOUNT_EXCEEDS_AUTHORITY' : null);
-  });
+  it.each([0, 50_000, 50_001, 1_000_000_000])(
+    'accepts an amount of %d; more than 50,000 is then denied as AMOUNT_EXCEEDS_AUTHORITY',
+    async (amount) => {
+      const minted = await mint({ amount });
+      expect(minted.action).toMatchObject({ amount });
+      const receipt = await verify(minted);
+      expect(receipt.reason).toBe(amount > 50_000 ? 'AMOUNT_EXCEEDS_AUTHORITY' : null);
+    },
+  );
 
-  it('opens a new status list after a thousand Grants: a list that anybody can have signed anew stays small', async () => {
+  it('opens a new status list after 1,000 Grants, so that lists stay small', async () => {
     const listOf = async () => {
       const grant = parseGrant(String((await mint()).grant));
       return grant.ok ? grant.value.status.statusListCredential : undefined;
@@ -63,7 +66,7 @@ describe('/demo/mint', () => {
   });
 
   it.each([{ amount: -1 }, { amount: 1_000_000_001 }, { amount: '1' }, { amount: 1.5 }, { currency: 'EUR' }])(
-    'refuses %j',
+    'refuses %j with 400',
     async (body) => {
       expect((await post('/demo/mint', body)).status).toBe(400);
     },

@@ -4,8 +4,8 @@ import { AUTHORITY, withSandbox } from '../../world/sandbox.ts';
 
 const { deployment, post, mint, verify } = withSandbox();
 
-describe('/demo/revoke', () => {
-  it('revokes a minted Grant for both nodes, and again without harm', async () => {
+describe('POST /demo/revoke', () => {
+  it('revokes a minted Grant on both nodes, and is idempotent', async () => {
     const minted = await mint({}, 0);
     const revoked = await post('/demo/revoke', { grant_id: minted.grant_id }, 1);
     expect(revoked.json).toEqual({
@@ -17,7 +17,7 @@ describe('/demo/revoke', () => {
     expect((await post('/demo/revoke', { grant_id: minted.grant_id }, 0)).json).toEqual(revoked.json);
   });
 
-  it('touches nobody else’s Grants', async () => {
+  it('answers 404 to a Grant of another Principal and 400 to a malformed id', async () => {
     const tenants = await deployment.createTenants();
     const { grantId } = await tenants.principal.grants.issue({
       agent: tenants.agent.did,

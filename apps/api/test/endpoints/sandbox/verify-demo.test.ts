@@ -11,8 +11,8 @@ beforeAll(async () => {
   info = (await deployment.call('GET', '/demo/info')).json;
 });
 
-describe('/demo/verify', () => {
-  it('gives a signed, stored Receipt of the sandbox’s relying party: ALLOW, then a replay, on either node', async () => {
+describe('POST /demo/verify', () => {
+  it('returns a signed, stored Receipt of the sandbox’s relying party: an ALLOW, then PROOF_REPLAYED on the other node', async () => {
     const minted = await mint({}, 0);
     const receipt = await verify(minted, 1);
     expect(receipt).toMatchObject({
@@ -28,7 +28,7 @@ describe('/demo/verify', () => {
     expect(await verify(minted, 0)).toMatchObject({ decision: 'DENY', reason: 'PROOF_REPLAYED' });
   });
 
-  it('judges like /verify what is wrong inside, and refuses only a malformed envelope', async () => {
+  it('evaluates a malformed Grant or Action like /verify, and refuses only a malformed envelope with 400', async () => {
     const minted = await mint();
     expect(await verify({ ...minted, action: { amount: 1 } })).toMatchObject({ reason: 'ACTION_MALFORMED' });
     expect(await verify({ ...minted, grant: 'x' })).toMatchObject({ reason: 'GRANT_MALFORMED' });
@@ -36,7 +36,7 @@ describe('/demo/verify', () => {
     expect(await verify(minted)).toMatchObject({ decision: 'ALLOW' });
   });
 
-  it('an ALLOW of the sandbox means nothing at another relying party', async () => {
+  it('has no effect elsewhere: another relying party denies a sandbox Grant as AUDIENCE_MISMATCH', async () => {
     const tenants = await deployment.createTenants();
     const { json } = await deployment.call('POST', '/verify', {
       key: tenants.rpKey,

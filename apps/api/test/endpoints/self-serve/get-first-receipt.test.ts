@@ -5,7 +5,7 @@ import { withSelfServe } from '../../world/self-serve.ts';
 const { deployment, send, signUp } = withSelfServe();
 
 describe('POST /orgs/self-serve/first-receipt', () => {
-  it('is a real decision in the tenant’s ledger, under its key', async () => {
+  it('makes a real ALLOW decision in the tenant’s ledger, under its API key', async () => {
     const tenant = await signUp();
     const { status, json } = await send('/first-receipt', { rp_did: tenant.relying_party.did }, { node: 1 });
     expect([status, json]).toMatchObject([
@@ -19,7 +19,7 @@ describe('POST /orgs/self-serve/first-receipt', () => {
     ]);
   });
 
-  it('a tenant without a live key is a 400 that says so', async () => {
+  it('answers 400 to a tenant without a live API key and says so', async () => {
     const tenant = await signUp();
     await deployment.revokeKey(tenant.rp_verify_key);
     const { status, json } = await send('/first-receipt', { rp_did: tenant.relying_party.did });

@@ -7,7 +7,7 @@ import { type Starter, withSelfServe } from '../../world/self-serve.ts';
 const { deployment, send, signUp, verify } = withSelfServe();
 
 describe('POST /orgs/self-serve/starter', () => {
-  it('gives a fresh starter each time, which the other node allows', async () => {
+  it('returns a new starter on each call, which is an ALLOW on the other node', async () => {
     const tenant = await signUp();
     const body = { rp_did: tenant.relying_party.did };
     const starters = [
@@ -20,7 +20,7 @@ describe('POST /orgs/self-serve/starter', () => {
       expect(await verify(starter, tenant.rp_verify_key, 1 - i)).toMatchObject({ decision: 'ALLOW' });
   });
 
-  it('expires_at follows the window that the relying party has now', async () => {
+  it('computes expires_at from the current proof window of the relying party', async () => {
     const tenant = await signUp();
     const { did } = tenant.relying_party;
     await deployment.call('PATCH', `/relying-parties/${did}`, {
@@ -34,7 +34,7 @@ describe('POST /orgs/self-serve/starter', () => {
     );
   });
 
-  it('404 for a relying party that has been transferred from the org that signed up, as at /first-receipt', async () => {
+  it('and /first-receipt answer 404 after the relying party was transferred from the org that signed up', async () => {
     const { did } = (await signUp()).relying_party;
     const body = { kind: 'relying_party', org_id: await deployment.createOrg() };
     const moved = await deployment.call('POST', `/claims/${did}/transfer`, { key: ADMIN_TOKEN, body });

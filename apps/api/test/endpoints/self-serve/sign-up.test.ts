@@ -12,7 +12,7 @@ import { PROVISION_KEY, requestOf, withSelfServe } from '../../world/self-serve.
 const { deployment, send, signUp, verify } = withSelfServe();
 
 describe('POST /orgs/self-serve', () => {
-  it('makes an org, its key, a relying party, its key and a starter', async () => {
+  it('creates an org, its key, a relying party, its key and a starter', async () => {
     const slug = randomSlug('t');
     const bundle = await signUp({ slug, name: 'Köln 🛒' });
     const did = `did:web:${DOMAIN}:rp:${slug}`;
@@ -42,7 +42,7 @@ describe('POST /orgs/self-serve', () => {
     expect(byRp.json).toMatchObject({ role: 'rp', subject: did, org_id: bundle.org.org_id });
   });
 
-  it('the starter is a Grant of the sandbox Principal for this relying party, its Agent of this once', async () => {
+  it('issues as starter a Grant of the sandbox Principal for this relying party and a new Agent', async () => {
     const { starter, relying_party: relyingParty } = await signUp();
     const grant = parseGrant(starter.grant);
     const proof = parseProof(starter.proof);
@@ -67,7 +67,7 @@ describe('POST /orgs/self-serve', () => {
     expect(other.ok && other.value.agent).not.toBe(grant.value.agent);
   });
 
-  it('the starter is an ALLOW for the tenant, once, and a denial at any other relying party', async () => {
+  it('issues a starter that this tenant can verify once; another relying party gets AUDIENCE_MISMATCH', async () => {
     const tenant = await signUp({}, { node: 1 });
     const neighbour = await signUp();
     expect(await verify(tenant.starter, neighbour.rp_verify_key)).toMatchObject({
@@ -82,17 +82,20 @@ describe('POST /orgs/self-serve', () => {
 
   const hasCurl = existsSync('/usr/bin/curl') && existsSync('/bin/sh');
   if (!hasCurl) console.warn('SKIPPED: verify_curl in a shell, because there is no curl');
-  it.skipIf(!hasCurl)('verify_curl is an ALLOW when it is pasted with the key in its place', async () => {
-    const { starter, rp_verify_key: key } = await signUp();
-    const { baseUrl } = deployment.process;
-    const command = starter.verify_curl
-      .replace('<rp_verify_key>', key)
-      .replace(`http://${DOMAIN}/verify`, `${baseUrl}/verify`);
-    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command]);
-    expect(JSON.parse(stdout)).toMatchObject({ decision: 'ALLOW' });
-  });
+  it.skipIf(!hasCurl)(
+    'issues a verify_curl command that gets an ALLOW once the key is filled in',
+    async () => {
+      const { starter, rp_verify_key: key } = await signUp();
+      const { baseUrl } = deployment.process;
+      const command = starter.verify_curl
+        .replace('<rp_verify_key>', key)
+        .replace(`http://${DOMAIN}/verify`, `${baseUrl}/verify`);
+      const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command]);
+      expect(JSON.parse(stdout)).toMatchObject({ decision: 'ALLOW' });
+    },
+  );
 
-  it('needs no plan: sandbox checks of an org without one are allowed and not counted, others are refused', async () => {
+  it('needs no plan: without one, sandbox checks are allowed and not counted, and other checks get 402', async () => {
     const tenant = await signUp();
     const { org } = tenant;
     const entitlement = async () =>
@@ -113,7 +116,7 @@ describe('POST /orgs/self-serve', () => {
     expect(refused.status).toBe(402);
   });
 
-  it('is audited as done by the system, the tenant sees nothing of others, and nobody sees the email', async () => {
+  it('is audited as done by the system, and the email appears in no answer, audit event or log line', async () => {
     const email = `${randomSlug('private')}@tenant.example`;
     const tenant = await signUp({ admin_email: email });
     const audit = async (query: string) =>
@@ -154,8 +157,8 @@ describe('POST /orgs/self-serve', () => {
     ['two emails', { admin_email: 'a@b.example,c@d.example' }],
     ['an email with a line break', { admin_email: 'a@b.example\n' }],
     ['an email of 201 characters', { admin_email: `${'a'.repeat(189)}@tenant.test` }],
-    ['a member too many', { plan: 'free' }],
-  ])('%s: 400', async (_, change) => {
+    ['an unknown member', { plan: 'free' }],
+  ])('is refused with 400: %s', async (_, change) => {
     const { status, json } = await send('', requestOf(change));
     expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
     expect(json.message).toContain(`body.${Object.keys(change)[0]}`);
@@ -166,15 +169,15 @@ describe('POST /orgs/self-serve', () => {
     { name: 'x'.repeat(200) },
     { admin_email: `${'a'.repeat(188)}@tenant.test` },
     { admin_email: 'müller+svc@köln.example' },
-  ])('takes %j', async (change) => {
+  ])('accepts %j', async (change) => {
     expect((await send('', requestOf(change))).status).toBe(201);
   });
 
-  it.each(['sandbox', 'admin', 'api', 'svc', 'www'])('the slug %s is reserved: 409', async (slug) => {
+  it.each(['sandbox', 'admin', 'api', 'svc', 'www'])('answers 409 to the reserved slug %s', async (slug) => {
     expect((await send('', requestOf({ slug }))).status).toBe(409);
   });
 
-  it('a slug that an org or a relying party has is taken: 409, and nothing is made', async () => {
+  it('answers 409 to a slug of an org or a relying party, and creates neither', async () => {
     const [ofOrg, ofRp] = [randomSlug('t'), randomSlug('t')];
     await deployment.call('POST', '/orgs', { key: ADMIN_TOKEN, body: { slug: ofOrg, name: 'An org' } });
     await deployment.register('/relying-parties', { kind: 'managed', slug: ofRp });
@@ -190,7 +193,7 @@ describe('POST /orgs/self-serve', () => {
     expect(rows).toEqual([{ orgs: 0, rps: 0 }]);
   });
 
-  it('of many at once for one slug, on both nodes, one is made and all others hear 409', async () => {
+  it('succeeds once for 16 concurrent calls with one slug on two nodes; the others get 409', async () => {
     const slug = randomSlug('t');
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, i) => send('', requestOf({ slug }), { node: i % 2 })),

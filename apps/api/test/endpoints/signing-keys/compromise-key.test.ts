@@ -53,8 +53,8 @@ const auditOf = async (kid: string) =>
     )
   ).rows;
 
-describe('compromise', () => {
-  it('denies every Grant of the key at once, and no Grant of another key', async () => {
+describe('POST /keys/{kid}/compromise', () => {
+  it('denies every Grant of the key at once, old and new, and no Grant of another key', async () => {
     const principal = await newPrincipal(2);
     const [bad, good] = [principal.signingWith(0), principal.signingWith(1)];
     const [badGrant, goodGrant] = [await issueGrant(bad), await issueGrant(good)];
@@ -66,7 +66,7 @@ describe('compromise', () => {
     expect(await verdict(good, goodGrant)).toBe('ALLOW');
   });
 
-  it('its Grants stay active in the list, as the interface says', async () => {
+  it('leaves the Grants of the key active in GET /grants', async () => {
     const principal = await newPrincipal(1);
     const { grantId } = await issueGrant(principal.signingWith(0));
     await move('compromise', at(principal.kids, 0), principal.key);
@@ -74,7 +74,7 @@ describe('compromise', () => {
     expect(json.grants).toMatchObject([{ id: grantId, state: 'active', revoked_at: null }]);
   });
 
-  it('a retired key can be compromised; its old Grants are then denied', async () => {
+  it('accepts a retired key, whose old Grants are then denied', async () => {
     const principal = await newPrincipal(1);
     const signer = principal.signingWith(0);
     const grant = await issueGrant(signer);
@@ -93,7 +93,7 @@ describe('compromise', () => {
     ]);
   });
 
-  it('the published document drops the key; both documents can be had as evidence', async () => {
+  it('removes the key from the published document; each earlier document stays available as evidence', async () => {
     const principal = await newPrincipal(3);
     const signer = principal.signingWith(2);
     const receipts = [];
@@ -113,14 +113,14 @@ describe('compromise', () => {
     expect(kids).toEqual([principal.kids, [0, 2].map((i) => at(principal.kids, i)), [at(principal.kids, 2)]]);
   });
 
-  it('the last key too: the document is then empty, and the directory still knows every key', async () => {
+  it('accepts the last key: the document is then empty, and the directory still lists every key', async () => {
     const principal = await newPrincipal(2);
     for (const kid of principal.kids) await move('compromise', kid, principal.key);
     expect(await publishedKids(principal)).toEqual([]);
     expect(await statesOf(principal)).toEqual(['compromised', 'compromised']);
   });
 
-  it('is idempotent: one document, one audit event, one instant', async () => {
+  it('is idempotent for concurrent and later calls: same answer, same time, one audit event', async () => {
     const principal = await newPrincipal(2);
     const kid = at(principal.kids, 0);
     const answers = await Promise.all(
@@ -133,7 +133,7 @@ describe('compromise', () => {
     expect((await auditOf(kid)).map(({ action }) => action)).toEqual(['key.compromise']);
   });
 
-  it('a repeat of one that took effect touches nothing, whoever holds the Principal', async () => {
+  it('answers a repeat without waiting for locks on the Principal’s row or its barrier', async () => {
     const principal = await newPrincipal(1);
     const kid = at(principal.kids, 0);
     const first = await move('compromise', kid, principal.key);
@@ -147,7 +147,7 @@ describe('compromise', () => {
     });
   });
 
-  it('keys of one Principal moved at the same time all arrive, and the document drops exactly the compromised', async () => {
+  it('and /retire succeed for five keys of one Principal at once; the document drops exactly the compromised keys', async () => {
     const principal = await newPrincipal(5);
     const moves = ['compromise', 'retire', 'compromise', 'retire', 'compromise'] as const;
     const answers = await Promise.all(moves.map((to, i) => move(to, at(principal.kids, i), principal.key)));
@@ -162,7 +162,7 @@ describe('compromise', () => {
     expect(await publishedKids(principal)).toEqual([1, 3].map((i) => at(principal.kids, i)));
   });
 
-  it('a retirement and a compromise of one key at the same time end compromised', async () => {
+  it('prevails over concurrent retirements of the same key: it ends compromised', async () => {
     for (let round = 0; round < 10; round++) {
       const principal = await newPrincipal(1);
       const kid = at(principal.kids, 0);
@@ -176,7 +176,7 @@ describe('compromise', () => {
     }
   });
 
-  it('503 while a decision under way holds the barrier: recorded, denied already, and a repeat completes it', async () => {
+  it('answers 503 while a decision holds the barrier: the key is denied already, and a repeat completes the call', async () => {
     const principal = await newPrincipal(1);
     const signer = principal.signingWith(0);
     const kid = at(principal.kids, 0);
@@ -196,7 +196,7 @@ describe('compromise', () => {
     expect(await auditOf(kid)).toHaveLength(1);
   });
 
-  it('of a hosted Principal: the state alone moves; its document is its own', async () => {
+  it('changes only the state of a hosted Principal’s key, not its document; an unknown key is 404', async () => {
     const did = `did:web:${randomSlug('h')}.example`;
     const { key } = await deployment.register('/principals', { kind: 'hosted', did });
     const kid = `${did}#signing`;

@@ -44,8 +44,8 @@ const auditOf = async (kid: string) =>
     )
   ).rows;
 
-describe('retire', () => {
-  it('Grants allocated before stay valid; one allocated after is denied, and an active key still signs', async () => {
+describe('POST /keys/{kid}/retire', () => {
+  it('leaves earlier Grants valid and denies Grants allocated later; another active key can still sign', async () => {
     const principal = await newPrincipal(2);
     const old = principal.signingWith(0);
     const before = await issueGrant(old);
@@ -58,7 +58,7 @@ describe('retire', () => {
     expect(await verdict(active, await issueGrant(active))).toBe('ALLOW');
   });
 
-  it('what it signs afterwards is denied, also under an id that was allocated before', async () => {
+  it('denies Grants signed afterwards, even under an id that was allocated before', async () => {
     const principal = await newPrincipal(1);
     const old = principal.signingWith(0);
     const reserved = await issueGrant(old);
@@ -70,14 +70,14 @@ describe('retire', () => {
     expect(await verdict(old, reserved)).toBe('ALLOW');
   });
 
-  it('leaves the published document as it is', async () => {
+  it('does not change the published document', async () => {
     const principal = await newPrincipal(2);
     const before = (await deployment.call('GET', `/org/${principal.slug}/did.json`)).text;
     await move('retire', at(principal.kids, 0), principal.key);
     expect((await deployment.call('GET', `/org/${principal.slug}/did.json`)).text).toBe(before);
   });
 
-  it('is idempotent: the first instant and one audit event stay', async () => {
+  it('is idempotent: the first time and one audit event remain', async () => {
     const principal = await newPrincipal(1);
     const kid = at(principal.kids, 0);
     const answers = await Promise.all(Array.from({ length: 6 }, () => move('retire', kid, principal.key)));
@@ -96,7 +96,7 @@ describe('retire', () => {
     ]);
   });
 
-  it('a compromised key stays compromised', async () => {
+  it('leaves a compromised key compromised', async () => {
     const principal = await newPrincipal(1);
     const kid = at(principal.kids, 0);
     await move('compromise', kid, principal.key);

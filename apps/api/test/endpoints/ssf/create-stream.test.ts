@@ -4,7 +4,7 @@ import { CREDENTIAL_CHANGE, withStreams } from './world.ts';
 
 const world = withStreams();
 
-it('answers 201 with the whole configuration; what nobody knows of `events_requested` is kept and not delivered', async () => {
+it('POST /ssf/streams answers 201 with the whole configuration; unknown `events_requested` are stored, not delivered', async () => {
   const requested = [CREDENTIAL_CHANGE, 'urn:example:secevent:events:type_2', world.uriOf('decision.deny')];
   const stream = await world.create({ events_requested: requested, description: 'Gateway' });
   const { baseUrl } = world.deployment.process.service.identity;
@@ -24,7 +24,7 @@ it('answers 201 with the whole configuration; what nobody knows of `events_reque
   });
 });
 
-it('without `delivery` it is polled, and without `events_requested` nothing is delivered', async () => {
+it('POST /ssf/streams without `delivery` creates a poll stream; without `events_requested` nothing is delivered', async () => {
   expect(await world.create({})).toMatchObject({
     ...{ events_requested: [], events_delivered: [], delivery: { method: 'urn:ietf:rfc:8936' } },
   });
@@ -32,25 +32,22 @@ it('without `delivery` it is polled, and without `events_requested` nothing is d
 
 it.each([
   [
-    'a method that there is not',
+    'an unknown delivery method',
     { delivery: { method: 'urn:ietf:rfc:1', endpoint_url: 'https://a.example/' } },
   ],
   ['no method', { delivery: {} }],
   [
-    'an endpoint, which is for the transmitter to say',
+    'an endpoint_url, which the transmitter sets',
     { delivery: { method: 'urn:ietf:rfc:8936', endpoint_url: 'https://a.example/' } },
   ],
-  ['events that are no list', { events_requested: CREDENTIAL_CHANGE }],
-  [
-    'more events than are read',
-    { events_requested: Array.from({ length: 65 }, (_, i) => `urn:example:${i}`) },
-  ],
-  ['what only the transmitter says', { stream_id: 'mine' }],
-])('%s is 400', async (_, body) => {
+  ['events_requested that is not a list', { events_requested: CREDENTIAL_CHANGE }],
+  ['65 events_requested', { events_requested: Array.from({ length: 65 }, (_, i) => `urn:example:${i}`) }],
+  ['a member that only the transmitter sets', { stream_id: 'mine' }],
+])('POST /ssf/streams answers 400 to %s', async (_, body) => {
   expect((await world.call('POST', '/ssf/streams', body)).status).toBe(400);
 });
 
-it('a sixth of one subject is 409, and there is room again once one is deleted', async () => {
+it('POST /ssf/streams answers 409 to the sixth stream of a subject, until one is deleted', async () => {
   const { principalKey: key } = await world.deployment.createTenants();
   const streams = [];
   for (let i = 0; i < 5; i++) streams.push(await world.create({}, key));
@@ -59,7 +56,7 @@ it('a sixth of one subject is 409, and there is room again once one is deleted',
   expect(new Set([...streams, await world.create({}, key)].map((one) => one.stream_id)).size).toBe(6);
 });
 
-it('is for subscriptions of webhooks none of theirs', async () => {
+it('An SSF stream is not listed in /event-subscriptions, and is audited as stream.create', async () => {
   const { rpKey: key } = await world.deployment.createTenants();
   const { stream_id } = await world.create({}, key);
   expect((await world.call('GET', '/event-subscriptions', undefined, key)).json).toEqual({

@@ -4,7 +4,7 @@ import { withStreams } from './world.ts';
 
 const world = withStreams();
 
-it('answers 204 with no body; then the stream is not there, for anything', async () => {
+it('DELETE /ssf/streams answers 204 without a body; the stream is then 404', async () => {
   const { stream_id } = await world.create();
   const deleted = await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
   expect(deleted).toMatchObject({ status: 204, text: '' });
@@ -18,11 +18,11 @@ it('answers 204 with no body; then the stream is not there, for anything', async
   expect((await world.deployment.call('GET', '/ssf/streams', { key: world.key })).text).toBe('[]');
 });
 
-it('names the stream: 400 without one', async () => {
+it('DELETE /ssf/streams without a stream_id is 400', async () => {
   expect((await world.call('DELETE', '/ssf/streams')).status).toBe(400);
 });
 
-it('whoever has a name after its release has none of the streams that were made under it', async () => {
+it('After the release of a DID its SSF streams are not visible to a new holder', async () => {
   const { rpKey, rpDid } = await world.deployment.createTenants();
   const { stream_id } = await world.create({}, rpKey);
   await world.deployment.sql.query('select svc_forget_audience($1)', [`rp ${rpDid}`]);

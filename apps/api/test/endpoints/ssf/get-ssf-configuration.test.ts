@@ -8,7 +8,7 @@ import { withStreams } from './world.ts';
 const world = withStreams();
 const without = withDeployment();
 
-it('says what the transmitter is, as SSF 1.0 has it, to anybody', async () => {
+it('GET /.well-known/ssf-configuration publishes the transmitter configuration of SSF 1.0 without authentication', async () => {
   const { status, json, headers } = await world.deployment.call('GET', '/.well-known/ssf-configuration');
   expect(status).toBe(200);
   expect(headers['content-type']).toContain('application/json');
@@ -26,13 +26,13 @@ it('says what the transmitter is, as SSF 1.0 has it, to anybody', async () => {
   });
 });
 
-it('the issuer is a URL without query and fragment, and the `iss` of streams and SETs', async () => {
+it('The issuer in ssf-configuration is a URL without query and fragment, and the `iss` of streams', async () => {
   const { json } = await world.deployment.call('GET', '/.well-known/ssf-configuration');
   expect(new URL(String(json.issuer))).toMatchObject({ search: '', hash: '' });
   expect((await world.create()).iss).toBe(json.issuer);
 });
 
-it.each(Object.entries(areas.ssf))('without SVC_SSF there is no %s', async (_, route: Route) => {
+it.each(Object.entries(areas.ssf))('Without SVC_SSF the route %s is 404', async (_, route: Route) => {
   const { rpKey } = await without.createTenants();
   const key = route.auth.length === 0 ? ADMIN_TOKEN : rpKey;
   const path = route.path.replace('{stream_id}', 'ssf_01M7VZGC008Q2R7V9X1C4E6H8R');

@@ -6,7 +6,7 @@ import { withStreams } from './world.ts';
 
 const world = withStreams();
 
-it('has status keys alone, under the names that SETs have: a Receipt’s key signs no events', async () => {
+it('GET /ssf/jwks.json has only the status keys, under the kids of SETs, and no Receipt key', async () => {
   const { status, json, headers } = await world.deployment.call('GET', '/ssf/jwks.json');
   expect(status).toBe(200);
   expect(headers).toMatchObject({

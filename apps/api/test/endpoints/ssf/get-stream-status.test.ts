@@ -4,7 +4,7 @@ import { withStreams } from './world.ts';
 
 const world = withStreams();
 
-it('a new stream is enabled; afterwards it is what was set, with the reason', async () => {
+it('GET /ssf/status shows enabled for a new stream, then the status and reason that were set; without stream_id 400', async () => {
   const { stream_id } = await world.create();
   const status = async () => (await world.call('GET', `/ssf/status?stream_id=${stream_id}`)).json;
   expect(await status()).toEqual({ stream_id, status: 'enabled' });

@@ -4,7 +4,7 @@ import { NO_STREAM, withStreams } from './world.ts';
 
 const world = withStreams();
 
-it('answers one as an object, all as a list, and none as an empty list', async () => {
+it('GET /ssf/streams returns one stream as an object, all as a list, and none as an empty list', async () => {
   expect((await world.deployment.call('GET', '/ssf/streams', { key: world.key })).text).toBe('[]');
   const [one, other] = [await world.create(), await world.create()];
   const { json } = await world.call('GET', `/ssf/streams?stream_id=${one.stream_id}`);
@@ -14,7 +14,7 @@ it('answers one as an object, all as a list, and none as an empty list', async (
   expect(headers['cache-control']).toBe('no-store');
 });
 
-it('that of another subject is as one that there is not: 404, on every route', async () => {
+it('Another subject’s SSF stream answers on every route exactly as an unknown one: 404', async () => {
   const { stream_id } = await world.create();
   const { principalKey: key } = await world.deployment.createTenants();
   const asks: readonly (readonly [string, (id: string) => string, ((id: string) => object)?])[] = [

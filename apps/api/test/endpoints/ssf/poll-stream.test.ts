@@ -15,8 +15,8 @@ import { CREDENTIAL_CHANGE, NO_STREAM, withStreams } from './world.ts';
 const world = withStreams();
 const DENIED = { grant: '', proof: '', action: {} };
 
-describe('a revocation', () => {
-  it('is given as credential-change of its Principal, the same until it is acknowledged, and then no more', async () => {
+describe('A revocation on an SSF poll stream', () => {
+  it('is delivered as credential-change to the Principal, again on each poll until it is acknowledged', async () => {
     const stream = await world.create();
     const { stream_id } = stream;
     const { grantId } = await issueGrant(world.tenants);
@@ -56,7 +56,7 @@ describe('a revocation', () => {
     expect(await world.poll(stream_id)).toEqual(done);
   });
 
-  it('is given to a relying party that has verified the Grant, and to no other', async () => {
+  it('is delivered to a relying party that has verified the Grant, and to no other', async () => {
     const [one, other] = [await world.deployment.createTenants(), await world.deployment.createTenants()];
     const stream = await world.create(undefined, one.rpKey);
     const others = await world.create(undefined, other.rpKey);
@@ -71,7 +71,7 @@ describe('a revocation', () => {
   });
 });
 
-describe('a poll', () => {
+describe('POST /ssf/streams/{stream_id}/poll', () => {
   const streamWith = async (denials: number) => {
     const { rpKey: key } = await world.deployment.createTenants();
     const { stream_id } = await world.create({ events_requested: [world.uriOf('decision.deny')] }, key);
@@ -83,7 +83,7 @@ describe('a poll', () => {
     return { key, stream_id, poll, jtis: receipts.map((id) => `evt_${id}.${stream_id}`) };
   };
 
-  it('gives at most `maxEvents`, the oldest first, and says whether there are more', async () => {
+  it('returns at most `maxEvents` SETs, oldest first, and whether more are available', async () => {
     const { poll, jtis } = await streamWith(3);
     const first = await poll({ maxEvents: 2 });
     expect([Object.keys(first.sets), first.moreAvailable]).toEqual([jtis.slice(0, 2), true]);
@@ -92,7 +92,7 @@ describe('a poll', () => {
     expect(await poll({ maxEvents: 0 })).toEqual({ sets: {}, moreAvailable: true });
   });
 
-  it('what `setErrs` names is not given again, and what it said is kept', async () => {
+  it('does not return a SET again that `setErrs` named, and stores the reported error', async () => {
     const { poll, jtis, stream_id } = await streamWith(1);
     const setErrs = { [jtis[0] ?? '']: { err: 'invalid_key', description: 'Key is not known' } };
     expect((await poll({ setErrs })).sets).toEqual({});
@@ -103,7 +103,7 @@ describe('a poll', () => {
     expect(rows).toEqual([{ state: 'failed', last_problem: 'refused: invalid_key Key is not known' }]);
   });
 
-  it('acknowledges nothing of another stream, and nothing that there is not', async () => {
+  it('ignores acknowledgements for SETs of another stream and for unknown SETs', async () => {
     const [one, other] = [await streamWith(1), await streamWith(1)];
     const jti = one.jtis[0]?.split('.')[0];
     await other.poll({ ack: [...one.jtis, `${jti}.${other.stream_id}`, 'unknown', ''.padEnd(128, 'x')] });
@@ -111,7 +111,7 @@ describe('a poll', () => {
     expect(Object.keys((await other.poll()).sets)).toEqual(other.jtis);
   });
 
-  it('waits for what comes, unless it is to return immediately', async () => {
+  it('waits for the next event, unless `returnImmediately` is set', async () => {
     const { key, stream_id } = await streamWith(0);
     const waiting = world.poll(stream_id, { returnImmediately: false }, key);
     expect((await world.poll(stream_id, {}, key)).sets).toEqual({});
@@ -127,7 +127,7 @@ describe('a poll', () => {
       'NOT_FOUND',
       (key, id) => world.call('DELETE', `/ssf/streams?stream_id=${id}`, undefined, key),
     ],
-  ])('whose %s while it waited is given nothing', async (_, code, change) => {
+  ])('returns no event if the %s while it waited', async (_, code, change) => {
     const { rpDid } = await world.deployment.createTenants();
     const key = await world.deployment.createKey('rp', rpDid);
     const { stream_id } = await world.create({ events_requested: [world.uriOf('decision.deny')] }, key);
@@ -155,11 +155,11 @@ describe('a poll', () => {
     { ack: Array.from({ length: 501 }, () => 'x') },
     { setErrs: { x: {} } },
     { more: 1 },
-  ])('%j is 400', async (body) => {
+  ])('refuses %j with 400', async (body) => {
     expect((await world.call('POST', `/ssf/streams/${NO_STREAM}/poll`, body)).status).toBe(400);
   });
 
-  it('nobody sends what is polled for, and nothing is late for it', async () => {
+  it('leaves deliveries of a poll stream waiting: no push attempt, and nothing counts as overdue or failing', async () => {
     const { stream_id, jtis, poll } = await streamWith(2);
     const { rows } = await world.deployment.sql.query(
       `select distinct d.state, d.attempts, d.taken_at, s.failing_since
@@ -177,7 +177,7 @@ describe('a poll', () => {
     expect(Object.keys((await poll()).sets)).toEqual(jtis);
   });
 
-  it('of a stream that nobody polls 1,000 are open and the rest waits in the log: nothing is lost', async () => {
+  it('has at most 1,000 open deliveries, the rest waits in the log; polling and acknowledging then returns all 1,501', async () => {
     const { poll, stream_id } = await streamWith(1);
     await world.deployment.sql.query(
       `insert into event_log (event_id, audience, type, occurred_at, data)

@@ -4,7 +4,7 @@ import { CREDENTIAL_CHANGE, withStreams } from './world.ts';
 
 const world = withStreams();
 
-it('takes back what is not named; what was read can be sent as it stands', async () => {
+it('PUT /ssf/streams resets members that are not given; the stream as it was read is accepted unchanged', async () => {
   const stream = await world.create({ events_requested: [CREDENTIAL_CHANGE], description: 'One' });
   const put = async (body: object) => (await world.call('PUT', '/ssf/streams', body)).json;
   expect(await put({ ...stream })).toEqual(stream);
@@ -14,7 +14,7 @@ it('takes back what is not named; what was read can be sent as it stands', async
   expect(await put({ stream_id })).toEqual({ ...rest, events_requested: [], events_delivered: [] });
 });
 
-it('refuses what only the transmitter says and is said otherwise', async () => {
+it('PUT /ssf/streams answers 400 to a read-only member with another value', async () => {
   const stream = await world.create();
   for (const wrong of [
     { iss: 'https://other.example' },

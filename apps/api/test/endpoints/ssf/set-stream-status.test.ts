@@ -26,7 +26,7 @@ const streamOfOwnRp = async () => {
 const told = ({ sets }: Polled) =>
   Object.keys(sets).map((jti) => jti.replace(/^evt_(.*)\.ssf_.*$/, 'drc_$1'));
 
-it('paused, it gives nothing and keeps all: once enabled it has what it missed, in order', async () => {
+it('A paused SSF stream delivers nothing and keeps its events; once enabled, it delivers them in order', async () => {
   const { set, deny, poll } = await streamOfOwnRp();
   const before = await deny();
   expect(await set('paused')).toMatchObject({ status: 'paused' });
@@ -37,7 +37,7 @@ it('paused, it gives nothing and keeps all: once enabled it has what it missed, 
   expect(told(await poll())).toEqual([before, while1, after]);
 });
 
-it('disabled, it drops what waits and is never told what happens; what happens once it is enabled it is', async () => {
+it('A disabled SSF stream drops waiting and new events; once enabled, it delivers only events from then on', async () => {
   const { set, deny, poll } = await streamOfOwnRp();
   await deny();
   await set('disabled');
@@ -48,7 +48,7 @@ it('disabled, it drops what waits and is never told what happens; what happens o
   expect(told(await poll())).toEqual([after]);
 });
 
-it('from disabled to paused: kept from then on', async () => {
+it('An SSF stream that changes from disabled to paused keeps events from then on', async () => {
   const { set, deny, poll } = await streamOfOwnRp();
   await set('disabled');
   await deny();
@@ -59,7 +59,7 @@ it('from disabled to paused: kept from then on', async () => {
   expect(told(await poll())).toEqual([kept]);
 });
 
-it('a disabled stream costs a commit nothing: nobody wants its events', async () => {
+it('A disabled SSF stream has no rows in event_wants, so commits write no events for it', async () => {
   const { set, stream } = await streamOfOwnRp();
   const wants = async () =>
     (
@@ -73,13 +73,13 @@ it('a disabled stream costs a commit nothing: nobody wants its events', async ()
   expect(await wants()).toBe(0);
 });
 
-it('is 400 for a status that there is not', async () => {
+it('POST /ssf/status answers 400 to an unknown status', async () => {
   const { stream_id } = await world.create();
   for (const status of ['started', '', null])
     expect((await world.call('POST', '/ssf/status', { stream_id, status })).status).toBe(400);
 });
 
-it('is recorded where it changes something: its status, its reason, or who gave it', async () => {
+it('A call on an SSF stream is audited only if it changes something, such as status, reason or description', async () => {
   const { stream_id } = await world.create();
   const audited = async () => {
     const text = `select action from audit_events where target = $1 and action <> 'stream.create'`;

@@ -5,7 +5,7 @@ import { CREDENTIAL_CHANGE, withStreams } from './world.ts';
 
 const world = withStreams();
 
-it('changes what is named and leaves the rest', async () => {
+it('PATCH /ssf/streams changes the given members and leaves the others', async () => {
   const { stream_id, ...stream } = await world.create({
     ...{ events_requested: [CREDENTIAL_CHANGE], description: 'One' },
   });
@@ -21,7 +21,7 @@ it('changes what is named and leaves the rest', async () => {
   expect(await patch({ events_requested: requested })).toEqual({ stream_id, ...stream, ...changed });
 });
 
-it('takes what it was read as, in any order, and refuses what differs', async () => {
+it('PATCH /ssf/streams accepts unchanged read-only members in any order and refuses different ones with 400', async () => {
   const stream = await world.create({ events_requested: [CREDENTIAL_CHANGE] });
   const patch = (body: object) => world.call('PATCH', '/ssf/streams', { ...stream, ...body });
   const reversed = [...stream.events_supported].reverse();
@@ -42,7 +42,7 @@ it('takes what it was read as, in any order, and refuses what differs', async ()
   expect((await world.call('PATCH', '/ssf/streams', { description: 'no id' })).status).toBe(400);
 });
 
-it('what waits of a type that is not wanted any more is not given', async () => {
+it('PATCH /ssf/streams stops the delivery of waiting events of types that are no longer requested', async () => {
   const deny = world.uriOf('decision.deny');
   const { rpKey: key } = await world.deployment.createTenants();
   const { stream_id } = await world.create({ events_requested: [deny] }, key);
@@ -55,7 +55,7 @@ it('what waits of a type that is not wanted any more is not given', async () => 
   expect(await world.poll(stream_id, {}, key)).toEqual({ sets: {}, moreAvailable: false });
 });
 
-it('leaves what another call changes at the same time as that one leaves it', async () => {
+it('PATCH /ssf/streams keeps a change of another member by a concurrent call', async () => {
   const { stream_id } = await world.create({ events_requested: [CREDENTIAL_CHANGE], description: 'One' });
   const requested = [world.uriOf('decision.deny')];
   const { databaseUrl } = world.deployment;

@@ -4,7 +4,7 @@ import { VERIFICATION, withStreams } from './world.ts';
 
 const world = withStreams();
 
-it('answers 204, and the stream has a verification event with the state, though nobody asked for its type', async () => {
+it('POST /ssf/verify answers 204 and sends a verification event with the state, even if its type is not requested', async () => {
   const stream = await world.create({});
   const { stream_id } = stream;
   const state = 'VGhpcyBpcyBhbiBleGFtcGxlIHN0YXRlIHZhbHVlLgo=';
@@ -16,7 +16,7 @@ it('answers 204, and the stream has a verification event with the state, though 
   });
 });
 
-it('without a state the event has none', async () => {
+it('POST /ssf/verify without a state sends an event without a state', async () => {
   const stream = await world.create({});
   await world.call('POST', '/ssf/verify', { stream_id: stream.stream_id });
   await world.move();
@@ -24,7 +24,7 @@ it('without a state the event has none', async () => {
   expect(events).toEqual({ [VERIFICATION]: {} });
 });
 
-it('again within min_verification_interval is 429 with the time to wait, and of another stream it is not', async () => {
+it('POST /ssf/verify within min_verification_interval answers 429 with retry-after; another stream is not affected', async () => {
   const { stream_id, min_verification_interval } = await world.create({});
   await world.call('POST', '/ssf/verify', { stream_id });
   const again = await world.call('POST', '/ssf/verify', { stream_id });
@@ -39,7 +39,7 @@ it('again within min_verification_interval is 429 with the time to wait, and of 
   expect((await world.call('POST', '/ssf/verify', { stream_id })).status).toBe(204);
 });
 
-it('a paused stream has it later, a disabled one is 400', async () => {
+it('POST /ssf/verify on a paused stream delivers its event once enabled; on a disabled stream it answers 400', async () => {
   const { rpKey: key } = await world.deployment.createTenants();
   const { stream_id } = await world.create({}, key);
   const set = (status: string) => world.call('POST', '/ssf/status', { stream_id, status }, key);

@@ -5,8 +5,8 @@ import { withThreeDays } from '../../world/three-days.ts';
 
 const { close, days, large } = await withThreeDays(withOwnDeployment());
 
-describe('closed days', () => {
-  it('are closed by the operator, once', async () => {
+describe('POST /checkpoints/close', () => {
+  it('closes all past days for the operator, and a repeat closes none', async () => {
     expect((await close()).json).toEqual({ closed: days, latest: large });
     expect((await close()).json).toEqual({ closed: [], latest: large });
   });

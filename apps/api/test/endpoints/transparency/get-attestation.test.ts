@@ -14,15 +14,15 @@ const [receiptId = ''] = ids[0] ?? [];
 
 const payloadOf = (jws: unknown) => JSON.parse(decodeBase64urlText(String(jws).split('.')[1] ?? '') ?? '');
 
-it('waits for the day of the Receipt', async () => {
+it('GET /decisions/{receipt_id}/attestation answers 202 pending until the Receipt’s day is closed', async () => {
   const { status, json } = await get(`/decisions/${receiptId}/attestation`);
   expect([status, json]).toEqual([202, { receipt_id: receiptId, day: small, status: 'pending' }]);
 });
 
-describe('of a closed day', () => {
+describe('The attestation of a Receipt of a closed day', () => {
   beforeAll(close);
 
-  it('is by a key in force, of the checkpoint that was published, for anybody', async () => {
+  it('is signed by a key in force, names the hash of the published checkpoint, and is public', async () => {
     const { status, json, headers } = await get(`/decisions/${receiptId}/attestation`);
     expect([status, json.receipt_id, json.day]).toEqual([200, receiptId, small]);
     expect(headers['cache-control']).toBe('public, max-age=3600');
@@ -35,7 +35,7 @@ describe('of a closed day', () => {
     });
   });
 
-  it('is signed once for all who ask', async () => {
+  it('is signed once and then the same for later callers', async () => {
     const path = `/decisions/${ids[0]?.[1]}/attestation`;
     const first = (await get(path)).json.attestation;
     const { clock } = deployment.process.service;
@@ -46,7 +46,7 @@ describe('of a closed day', () => {
     expect(Number(other.iat)).toBeGreaterThanOrEqual(Number(payloadOf(first).iat) + 9);
   });
 
-  it('is not made of a Receipt that does not exist', async () => {
+  it('is 404 for a Receipt that does not exist', async () => {
     const [absent] = receiptIdsOf(empty, 1);
     expect((await get(`/decisions/${absent}/attestation`)).status).toBe(404);
   });

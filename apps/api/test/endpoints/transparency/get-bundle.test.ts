@@ -31,7 +31,7 @@ beforeAll(async () => {
 const bundleOf = ({ receipt_id }: Receipt) =>
   deployment.call('GET', `/decisions/${receipt_id}/bundle`, { key: tenants.rpKey });
 
-it('waits for the day to be closed, then verifies alone, with a pinned DID document or keys, on the command line too', async () => {
+it('A bundle is pending until the day is closed, then verifies offline in the SDK and on the command line', async () => {
   const serviceDidDocument = (await deployment.call('GET', '/.well-known/did.json')).text;
   const { decisions } = createVerifier({
     baseUrl: deployment.process.baseUrl,

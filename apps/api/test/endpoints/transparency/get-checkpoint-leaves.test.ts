@@ -8,7 +8,7 @@ const deployment = withOwnDeployment();
 const { get, close, days, ids, large } = await withThreeDays(deployment);
 beforeAll(close);
 
-it('are as many as the tree has, make its root, and stand where inclusion proofs say', async () => {
+it('GET /checkpoints/{day}/leaves lists as many leaves as the tree size, with its root, in the order of inclusion proofs', async () => {
   for (const [i, day] of days.entries()) {
     const { status, text, headers } = await get(`/checkpoints/${day}/leaves`);
     expect([status, headers['cache-control']]).toEqual([200, AN_HOUR]);
@@ -24,7 +24,7 @@ it('are as many as the tree has, make its root, and stand where inclusion proofs
   }
 });
 
-it('are listed for two calls of one address at once: who asks for more is told to come again, and others are not in the way', async () => {
+it('GET /checkpoints/{day}/leaves answers 429 to many concurrent calls of one address; another address is served', async () => {
   const ask = (ip: string) => deployment.call('GET', `/checkpoints/${large}/leaves`, { ip });
   const [other, ...answers] = await Promise.all([
     ask('198.51.100.2'),
@@ -40,7 +40,7 @@ it('are listed for two calls of one address at once: who asks for more is told t
   expect((await ask('198.51.100.1')).status).toBe(200);
 });
 
-it('of a day that is not closed, or is none, are 404', async () => {
+it('GET /checkpoints/{day}/leaves answers 404 for a day that is not closed or not a date', async () => {
   for (const day of [new Date().toISOString().slice(0, 10), '2026-02-30', 'yesterday'])
     expect((await get(`/checkpoints/${day}/leaves`)).json.error).toBe('NOT_FOUND');
 });

@@ -8,8 +8,8 @@ import { AN_HOUR, hashOf, SIZES, withThreeDays } from '../../world/three-days.ts
 const { get, close, days, large } = await withThreeDays(withOwnDeployment());
 beforeAll(close);
 
-describe('closed days', () => {
-  it('have signed checkpoints in a chain, for ever the same, that name their leaves', async () => {
+describe('GET /checkpoints/{day}', () => {
+  it('of closed days are signed, cacheable, chained by previous_root, and have the size and root of their leaves', async () => {
     const { text: serviceDidDocument } = await get('/.well-known/did.json');
     let previousRoot: unknown = null;
     for (const [i, day] of days.entries()) {
@@ -39,7 +39,7 @@ describe('closed days', () => {
   });
 
   it.each(['2026-02-30', '2026-1-1', 'yesterday', '../latest', '0000-01-01', '0001-01-01', '9999-12-31'])(
-    '%s is no day that could be closed',
+    '%s is 404, because it cannot be a closed day',
     async (day) => {
       expect((await get(`/checkpoints/${encodeURIComponent(day)}`)).status).toBe(404);
     },

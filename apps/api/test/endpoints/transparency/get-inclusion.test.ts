@@ -8,8 +8,8 @@ import { hashOf, withThreeDays } from '../../world/three-days.ts';
 
 const { get, close, ids, small, empty, large } = await withThreeDays(withOwnDeployment());
 
-describe('before any day is closed', () => {
-  it('there is no checkpoint, and a receipt waits for its day', async () => {
+describe('Before the day is closed', () => {
+  it('its checkpoint and leaves are 404, and GET /decisions/{receipt_id}/inclusion answers 202 pending', async () => {
     expect((await get('/checkpoints/latest')).status).toBe(404);
     expect((await get(`/checkpoints/${small}`)).status).toBe(404);
     expect((await get(`/checkpoints/${small}/leaves`)).status).toBe(404);
@@ -23,10 +23,10 @@ describe('before any day is closed', () => {
   });
 });
 
-describe('closed days', () => {
+describe('GET /decisions/{receipt_id}/inclusion for a closed day', () => {
   beforeAll(close);
 
-  it('prove each receipt, and nothing else', async () => {
+  it('proves each Receipt against the root of the signed checkpoint; an unknown Receipt is 404', async () => {
     for (const index of [0, 255, 256, 1_279, 1_280, 1_499]) {
       const receiptId = ids[2]?.[index];
       const { json, headers } = await get(`/decisions/${receiptId}/inclusion`);

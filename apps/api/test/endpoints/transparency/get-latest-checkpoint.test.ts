@@ -5,7 +5,7 @@ import { withThreeDays } from '../../world/three-days.ts';
 
 const { get, close, large } = await withThreeDays(withOwnDeployment());
 
-it('is 404 until a day is closed, then the checkpoint of the last one, byte for byte', async () => {
+it('GET /checkpoints/latest is 404 until a day is closed, then the last day’s checkpoint byte for byte', async () => {
   expect((await get('/checkpoints/latest')).json.error).toBe('NOT_FOUND');
   await close();
   const latest = await get('/checkpoints/latest');

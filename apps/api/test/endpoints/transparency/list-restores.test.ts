@@ -4,7 +4,7 @@ import { withDeployment } from '../../world/deployment.ts';
 
 const deployment = withDeployment();
 
-it('is empty for a ledger that was never set back, and may be kept for a minute', async () => {
+it('GET /restores is empty for a ledger that was never set back, and cacheable for 60 s', async () => {
   const { status, json, headers } = await deployment.call('GET', '/restores');
   expect([status, json, headers['cache-control']]).toEqual([200, { restores: [] }, 'public, max-age=60']);
 });

@@ -135,23 +135,23 @@ const ofAll = {
 describe.each([
   ['before', 'select 1'],
   ['after', 'select svc_seal_ledger(svc_ms(svc_now())), svc_count_usage(1000)'],
-])('%s the decisions are summed', (_, work) => {
+])('GET /decisions/stats %s the decisions are summed', (_, work) => {
   beforeAll(() => deployment.sql.query(work));
 
-  it('an RP key and an org key see their relying parties, in force alone what was not corrected', async () => {
+  it('covers for RP and org keys their relying parties; a corrected outcome record counts only as corrected', async () => {
     expect(await stats(shop.key)).toEqual(ofShop());
     expect(await stats(orgKey)).toEqual(ofShop());
     expect(await stats(orgKey, { rp: shop.did })).toEqual(ofShop());
   });
 
-  it('the operator and an observer see everything, or one relying party', async () => {
+  it('covers for the operator and an observer everything, or one relying party', async () => {
     for (const key of [ADMIN_TOKEN, await deployment.createKey('observer', 'did:web:svc.test')]) {
       expect(await stats(key)).toEqual(ofAll);
       expect(await stats(key, { rp: shop.did })).toEqual(ofShop());
     }
   });
 
-  it('one Principal, or none', async () => {
+  it('filters by one Principal; one without decisions gives an empty list', async () => {
     const { principals, totals } = await stats(shop.key, { principal: acme });
     expect({ principals, totals }).toEqual({
       principals: [ofAcme],
@@ -160,7 +160,7 @@ describe.each([
     expect(await stats(shop.key, { principal: bolt })).toMatchObject({ principals: [] });
   });
 
-  it('outcomes count with the day of their decision', async () => {
+  it('counts outcomes on the day of their decision', async () => {
     const query = { since: iso(today - 36 * DAY_MS), until: iso(today - 30 * DAY_MS) };
     expect((await stats(shop.key, query)).principals).toEqual([
       {
@@ -184,7 +184,7 @@ describe.each([
   });
 });
 
-it('a sum beyond what JSON can hold exactly is the largest that it can', async () => {
+it('GET /decisions/stats caps a sum beyond the safe integers at the largest safe integer', async () => {
   const receiptId = await decide(branch.did, { daysAgo: 20, principal: acme });
   for (let i = 0; i < 2; i++) {
     const loss_amount = Number.MAX_SAFE_INTEGER;
@@ -202,7 +202,7 @@ it.each([
   { principal: 'acme' },
   { key_id: 'aaaaaaaaaaaa' },
   { by: 'key' },
-])('%o: 400', async (query) => {
+])('GET /decisions/stats refuses %o with 400', async (query) => {
   const path = `/decisions/stats?${new URLSearchParams(query as Record<string, string>)}`;
   expect((await deployment.call('GET', path, { key: ADMIN_TOKEN })).status).toBe(400);
 });

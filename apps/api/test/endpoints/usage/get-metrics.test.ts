@@ -65,7 +65,7 @@ const metrics = async (days?: number) => {
   return { json, text, headers };
 };
 
-it('counts customers, and self-test tenants beside them', async () => {
+it('GET /metrics counts customers, and self-test tenants separately', async () => {
   const { json } = await metrics();
   const managed = `did:web:svc.test:org:`;
   expect(json).toMatchObject({
@@ -84,39 +84,42 @@ it('counts customers, and self-test tenants beside them', async () => {
   });
 });
 
-it.each([undefined, 1, 2, 6, 366])('the window of %s days holds each of them', async (days) => {
-  const { json } = await metrics(days);
-  const window = days ?? 30;
-  const counts = (daysAgo: number) =>
-    [
-      { verifies: 2, allow: 1, deny: 1 },
-      { verifies: 1, allow: 1, deny: 0 },
-    ][daysAgo] ??
-    ([5, 40].includes(daysAgo) ? { verifies: 1, allow: 1, deny: 0 } : { verifies: 0, allow: 0, deny: 0 });
-  const ago = Array.from({ length: window }, (_, index) => window - 1 - index);
-  const sum = (name: 'verifies' | 'allow' | 'deny') =>
-    ago.reduce((total, one) => total + counts(one)[name], 0);
-  expect(json.verifies).toEqual({
-    window_days: window,
-    since: new Date(today - (window - 1) * DAY_MS).toISOString(),
-    until: new Date(today + DAY_MS).toISOString(),
-    ...{ verifies: sum('verifies'), allow: sum('allow'), deny: sum('deny') },
-    per_day: ago.map((one) => ({ day: dayOf(today - one * DAY_MS), ...counts(one) })),
-  });
-});
+it.each([undefined, 1, 2, 6, 366])(
+  'GET /metrics with a window of %s days lists each day, also those without decisions',
+  async (days) => {
+    const { json } = await metrics(days);
+    const window = days ?? 30;
+    const counts = (daysAgo: number) =>
+      [
+        { verifies: 2, allow: 1, deny: 1 },
+        { verifies: 1, allow: 1, deny: 0 },
+      ][daysAgo] ??
+      ([5, 40].includes(daysAgo) ? { verifies: 1, allow: 1, deny: 0 } : { verifies: 0, allow: 0, deny: 0 });
+    const ago = Array.from({ length: window }, (_, index) => window - 1 - index);
+    const sum = (name: 'verifies' | 'allow' | 'deny') =>
+      ago.reduce((total, one) => total + counts(one)[name], 0);
+    expect(json.verifies).toEqual({
+      window_days: window,
+      since: new Date(today - (window - 1) * DAY_MS).toISOString(),
+      until: new Date(today + DAY_MS).toISOString(),
+      ...{ verifies: sum('verifies'), allow: sum('allow'), deny: sum('deny') },
+      per_day: ago.map((one) => ({ day: dayOf(today - one * DAY_MS), ...counts(one) })),
+    });
+  },
+);
 
-it('says nothing of any tenant that did not consent', async () => {
+it('GET /metrics names no tenant that did not consent', async () => {
   const { text, json } = await metrics(366);
   const consented = (json.named_principals as { did: string }[]).map(({ did }) => did);
   for (const subject of subjects.filter((one) => !consented.includes(one)))
     expect(text).not.toContain(subject);
 });
 
-it('may be kept for a moment', async () => {
+it('GET /metrics is cacheable for 5 s', async () => {
   expect((await metrics()).headers['cache-control']).toBe('public, max-age=5');
 });
 
-describe('a window that is none is 400', () => {
+describe('GET /metrics refuses a bad window with 400', () => {
   it.each(['days=0', 'days=367', 'days=-1', 'days=1.5', 'days=', 'days=x', 'window=1'])(
     '%s',
     async (query) => {

@@ -148,14 +148,14 @@ const NOON_MS = { sinceMs: Date.parse(NOON.since), untilMs: Date.parse(NOON.unti
 
 describe.each([
   ['no day is summed', ''],
-  ['some are summed', 'select svc_count_usage(5)'],
-  ['all that are sealed are', 'select svc_seal_ledger(svc_ms(svc_now())), svc_count_usage(1000)'],
-])('while %s', (_, work) => {
+  ['some days are summed', 'select svc_count_usage(5)'],
+  ['all sealed days are summed', 'select svc_seal_ledger(svc_ms(svc_now())), svc_count_usage(1000)'],
+])('GET /usage while %s', (_, work) => {
   beforeAll(async () => {
     if (work !== '') await deployment.sql.query(work);
   });
 
-  it('an RP key sees its own verifies', async () => {
+  it('counts to an RP key its own verifications', async () => {
     expect(await usage('rp')).toEqual({ ...usageOf(({ rp }) => rp === shop), rp: shop });
     expect(await usage('rp', { rp: shop, principal: member, key_id: key1, ...WHOLE })).toEqual({
       ...usageOf((one) => one.rp === shop && one.principal === member && one.keyId === key1, WHOLE_MS),
@@ -163,7 +163,7 @@ describe.each([
     });
   });
 
-  it('a Principal key sees the verifies against its Grants, wherever they were made', async () => {
+  it('counts to a Principal key the verifications of its Grants, at any relying party', async () => {
     const mine = ({ principal }: Decision) => principal === member;
     expect(await usage('principal')).toEqual({ ...usageOf(mine), principal: member });
     expect(await usage('principal', { by: 'key', ...WHOLE })).toEqual({
@@ -176,7 +176,7 @@ describe.each([
     });
   });
 
-  it('an org key sees all its relying parties, or one, or the Grants of a member', async () => {
+  it('counts to an org key all its relying parties, one of them, or the Grants of a member', async () => {
     const rps = [shop, branch].sort();
     expect(await usage('org', WHOLE)).toEqual({ ...usageOf(({ rp }) => rp !== elsewhere, WHOLE_MS), rps });
     expect(await usage('org', { rp: branch })).toEqual({
@@ -193,28 +193,31 @@ describe.each([
     });
   });
 
-  it('an org without relying parties sees nothing', async () => {
+  it('counts nothing to an org without relying parties', async () => {
     expect(await usage('emptyOrg')).toEqual({ ...usageOf(() => false), rps: [] });
   });
 
-  it.each(['admin', 'observer'])('the %s sees everything, or any part of it', async (who) => {
-    expect(await usage(who)).toEqual(usageOf(() => true));
-    expect(await usage(who, { by: 'key' })).toEqual(usageOf(() => true, DEFAULT, true));
-    expect(await usage(who, { key_id: key3, ...WHOLE })).toEqual({
-      ...usageOf(({ keyId }) => keyId === key3, WHOLE_MS),
-      key_id: key3,
-    });
-    expect(await usage(who, { rp: elsewhere, by: 'key' })).toEqual({
-      ...usageOf(({ rp }) => rp === elsewhere, DEFAULT, true),
-      rp: elsewhere,
-    });
-    expect(await usage(who, { principal: stranger, by: 'key', key_id: key1 })).toEqual({
-      ...usageOf((one) => one.principal === stranger && one.keyId === key1, DEFAULT, true),
-      ...{ principal: stranger, key_id: key1 },
-    });
-  });
+  it.each(['admin', 'observer'])(
+    'counts to the %s all verifications, or any filtered part of them',
+    async (who) => {
+      expect(await usage(who)).toEqual(usageOf(() => true));
+      expect(await usage(who, { by: 'key' })).toEqual(usageOf(() => true, DEFAULT, true));
+      expect(await usage(who, { key_id: key3, ...WHOLE })).toEqual({
+        ...usageOf(({ keyId }) => keyId === key3, WHOLE_MS),
+        key_id: key3,
+      });
+      expect(await usage(who, { rp: elsewhere, by: 'key' })).toEqual({
+        ...usageOf(({ rp }) => rp === elsewhere, DEFAULT, true),
+        rp: elsewhere,
+      });
+      expect(await usage(who, { principal: stranger, by: 'key', key_id: key1 })).toEqual({
+        ...usageOf((one) => one.principal === stranger && one.keyId === key1, DEFAULT, true),
+        ...{ principal: stranger, key_id: key1 },
+      });
+    },
+  );
 
-  it('counts from and to any instant, days in part included', async () => {
+  it('counts from and to any instant, with partial days', async () => {
     expect(await usage('admin', ODD)).toEqual(usageOf(() => true, ODD_MS));
     expect(await usage('rp', NOON)).toEqual({ ...usageOf(({ rp }) => rp === shop, NOON_MS), rp: shop });
     expect(await usage('org', { ...ODD, by: 'key' })).toMatchObject(
@@ -223,7 +226,7 @@ describe.each([
   });
 });
 
-it('a decision of this moment is counted', async () => {
+it('GET /usage counts a decision as soon as /verify has answered', async () => {
   const before = await usage('rp');
   const body = { grant: '', proof: '', action: {} };
   const { status } = await deployment.call('POST', '/verify', { key: keys.rp ?? '', body });
@@ -236,7 +239,7 @@ it('a decision of this moment is counted', async () => {
   });
 });
 
-describe('what is no period is 400', () => {
+describe('GET /usage checks its query', () => {
   it.each([
     { since: iso(today), until: iso(today) },
     { since: iso(today), until: iso(today - 1) },
@@ -251,18 +254,18 @@ describe('what is no period is 400', () => {
     { rp: 'shop' },
     { principal: '' },
     { limit: '1' },
-  ])('%o', async (query) => {
+  ])('%o is refused with 400', async (query) => {
     const path = `/usage?${new URLSearchParams(query as Record<string, string>)}`;
     expect((await deployment.call('GET', path, { key: ADMIN_TOKEN })).status).toBe(400);
   });
 
-  it('366 days are one', async () => {
+  it('a period of 366 days is accepted', async () => {
     const days = { since: iso(today - 366 * DAY_MS), until: iso(today) };
     expect((await usage('admin', days)).days).toHaveLength(366);
   });
 
   it.each(['0000-01-01T00:00:00Z', '1969-06-01T12:00:00Z', '9998-12-31T00:00:00Z'])(
-    'so is any that is long ago or far ahead: %s',
+    'a period in the distant past or future is accepted and counts nothing: %s',
     async (since) => {
       const until = iso(Date.parse(since) + DAY_MS);
       expect((await usage('admin', { since, until })).totals).toEqual({ verifies: 0, allow: 0, deny: 0 });

@@ -41,8 +41,8 @@ const decisions = async () =>
     items: { receipt_id: string }[];
   };
 
-describe('200', () => {
-  it('neither spends a Proof nor stores a decision: the verification after any number of dry runs is the first', async () => {
+describe('POST /verify/dry-run answers 200', () => {
+  it('and neither spends the Proof nor stores a decision: a verification after three dry runs is an ALLOW', async () => {
     const body = await verifyBody(tenants, grant);
     const before = await decisions();
     for (let i = 0; i < 3; i++) expect(await dryRun(body)).toMatchObject({ would: 'allow', reason: null });
@@ -50,7 +50,7 @@ describe('200', () => {
     expect(receiptOf(await call('/verify', body)).decision).toBe('ALLOW');
   });
 
-  it('has nothing that an ALLOW has: no decision, no Receipt, no signature', async () => {
+  it('without decision, Receipt or authority', async () => {
     const answer = await call('/verify/dry-run', await verifyBody(tenants, grant));
     expect(answer.json).toMatchObject({ dry_run: 'nothing was decided' });
     for (const member of ['decision', 'receipt', 'receipt_id', 'allowed', 'authority'])
@@ -58,7 +58,7 @@ describe('200', () => {
     expect(answer.text).not.toMatch(/ALLOW/);
   });
 
-  it('knows a Proof that a verification has spent, and says that the Agent must sign another', async () => {
+  it('and reports a Proof that a verification has spent as PROOF_REPLAYED; the remedy is a new Proof', async () => {
     const body = await verifyBody(tenants, grant);
     await call('/verify', body);
     expect(await dryRun(body)).toMatchObject({
@@ -68,7 +68,7 @@ describe('200', () => {
     });
   });
 
-  it('tells every check that fails, what was compared, and the Capability that came closest', async () => {
+  it('and lists every failed check, the compared values and the closest Capability', async () => {
     const other = { ...ACTION, amount: 2_000 };
     const body = { ...(await verifyBody(tenants, grant)), action: other };
     const run = await dryRun(body);
@@ -84,7 +84,7 @@ describe('200', () => {
     ]);
   });
 
-  it('comes to what a verification comes to, check by check, for what is malformed too', async () => {
+  it('with the reason and checks of a verification, also for a malformed Grant, Proof or Action', async () => {
     const body = await verifyBody(tenants, grant);
     for (const asked of [
       { ...body, grant: '' },
@@ -99,7 +99,7 @@ describe('200', () => {
     }
   });
 
-  it('sees a revocation that was answered before it, whatever was remembered', async () => {
+  it('and sees a revocation that was answered before it, although the Grant was cached', async () => {
     const revoked = await issueGrant(tenants);
     const body = await verifyBody(tenants, revoked);
     expect((await dryRun(body)).would).toBe('allow');
@@ -114,7 +114,7 @@ describe('200', () => {
     });
   });
 
-  it('says of a paused Grant that it is paused, and that it may go on', async () => {
+  it('and reports a paused Grant as paused, with the remedy to wait; after the resume it would allow', async () => {
     const paused = await issueGrant(tenants);
     const target = { key: tenants.principalKey, body: { scope: 'grant', subject: paused.grantId } };
     expect((await deployment.call('POST', '/pauses', target)).status).toBe(200);
@@ -134,8 +134,8 @@ describe('200', () => {
   });
 });
 
-describe('whoever signs a Grant of their own under the id of another', () => {
-  it('is told neither what is left of its budget, nor what else is equal, nor that it is paused', async () => {
+describe('A Grant forged by a stranger under the id of another Grant', () => {
+  it('reveals in a dry run no remaining budget, no further match and no pause of the real Grant', async () => {
     // After one ALLOW of 100 there are 900 left, less than one purchase may be.
     const capability = purchase({
       ...{ maxAmountMinor: 1_000, currency: 'USD', resources: ['order/*'] },
@@ -214,8 +214,8 @@ describe('whoever signs a Grant of their own under the id of another', () => {
 /** By whom a Proof is signed, and for which Grant. */
 type Signing = Pick<Tenants, 'agent'> & Pick<HeldGrant, 'grantId'>;
 
-describe('a relying party that only got hold of a Grant', () => {
-  it('is not told what is left of it: outside the audience, without a Proof for itself, or with one by an Agent key of its own or under another Grant', async () => {
+describe('A dry run by a relying party that has no valid Proof under the Grant', () => {
+  it('does not reveal the remaining budget: outside the audience, or with a Proof for another party, Agent or Grant', async () => {
     const rp = { profile: 'svc-base-v2' };
     const owner = await deployment.createTenants({ rp });
     const other = await deployment.createTenants({ rp });
@@ -256,8 +256,8 @@ describe('a relying party that only got hold of a Grant', () => {
   });
 });
 
-describe('503', () => {
-  it('for what draws on a budget of a withheld Grant, as a verification, whether enough is left or not', async () => {
+describe('POST /verify/dry-run answers 503', () => {
+  it('like /verify, when the Action draws on a budget of a withheld Grant, whatever remains of it', async () => {
     const owner = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
     for (const [maxUses, would] of [
       [2, 'allow'],
@@ -283,8 +283,8 @@ describe('503', () => {
   });
 });
 
-describe('400, 401', () => {
-  it('refuses a malformed envelope, and whoever is no relying party', async () => {
+describe('POST /verify/dry-run answers 400 and 401', () => {
+  it('400 to a malformed envelope, 401 to a Principal key and to the operator', async () => {
     expect((await call('/verify/dry-run', { grant: 1 })).status).toBe(400);
     const body = await verifyBody(tenants, grant);
     for (const key of [tenants.principalKey, ADMIN_TOKEN])

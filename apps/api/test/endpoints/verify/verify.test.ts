@@ -28,8 +28,8 @@ const verify = (body: unknown, headers: Record<string, string> = {}, key = tenan
 const verifyText = (rawBody: string) => deployment.call('POST', '/verify', { key: tenants.rpKey, rawBody });
 const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
-describe('200', () => {
-  it('ALLOW: every field of a Receipt whose checks all passed, and the signature verifies offline', async () => {
+describe('POST /verify answers 200', () => {
+  it('ALLOW: the Receipt has every field, all 24 checks passed, and its signature verifies offline', async () => {
     const body = await verifyBody(tenants, grant);
     const answer = await verify(body);
     const receipt = receiptOf(answer);
@@ -61,7 +61,7 @@ describe('200', () => {
     });
   });
 
-  it('DENY is a 200 with a signed Receipt, not an error', async () => {
+  it('DENY: the Receipt is signed and names the reason', async () => {
     const body = await verifyBody(tenants, grant);
     const receipt = receiptOf(await verify({ ...body, action: { ...ACTION, amount: 101 } }));
     expect(receipt).toMatchObject({ decision: 'DENY', reason: 'PROOF_ACTION_MISMATCH', authority: null });
@@ -75,7 +75,7 @@ describe('200', () => {
     ['action', {}, 'ACTION_MALFORMED'],
     ['action', { ...ACTION, more: 1 }, 'ACTION_MALFORMED'],
     ['action', { ...ACTION, amount: -1 }, 'ACTION_MALFORMED'],
-  ])('whatever is wrong inside %s (%#) is evaluated and denied', async (member, value, reason) => {
+  ])('a malformed %s (%#) is evaluated and denied', async (member, value, reason) => {
     const body = { ...(await verifyBody(tenants, grant)), [member]: value };
     expect(receiptOf(await verify(body))).toMatchObject({ decision: 'DENY', reason });
   });
@@ -86,25 +86,25 @@ describe('200', () => {
     ['a lone surrogate in the Grant', `{"grant":"\\ud800","proof":"","action":{}}`],
     ['U+0000 in the Grant', `{"grant":"\\u0000","proof":"","action":{}}`],
     ['an action of depth 40', `{"grant":"","proof":"","action":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`],
-  ])('%s is evaluated and denied, not a 400', async (_name, text) => {
+  ])('%s is evaluated and denied, not refused with 400', async (_name, text) => {
     const receipt = receiptOf(await verifyText(text));
     expect(receipt.protocol.checks).toMatchObject({ P1: false, P8: false, P15: false });
   });
 
-  it('an action whose text says two things is denied even where either of them would be allowed', async () => {
+  it('an action with a duplicate member is denied, even where both values are the same and permitted', async () => {
     const body = await verifyBody(tenants, grant);
     const text = JSON.stringify(body).replace('"amount":100', '"amount":100,"amount":100');
     expect(receiptOf(await verifyText(text)).reason).toBe('ACTION_MALFORMED');
   });
 
-  it('before P3 the Receipt names neither Principal nor Grant and has no authority', async () => {
+  it('a Receipt denied before P3 has no principal, grant_id or authority', async () => {
     const receipt = receiptOf(await verify({ grant: '', proof: '', action: {} }));
     for (const member of ['principal', 'grant_id', 'authority', 'expires_at', 'agent', 'request_hash'])
       expect(receipt).not.toHaveProperty(member);
   });
 });
 
-it('a DENY links to the page about its reason, repeated under its key as well, and an ALLOW links nowhere', async () => {
+it('a DENY links to the page of its reason, also when replayed by Idempotency-Key; an ALLOW has no link', async () => {
   const body = await verifyBody(tenants, grant);
   const linkOf = async (headers = {}) => (await verify(body, headers)).headers.link ?? null;
   expect(await linkOf()).toBeNull();
@@ -113,7 +113,7 @@ it('a DENY links to the page about its reason, repeated under its key as well, a
   for (let time = 0; time < 2; time++) expect(await linkOf(headers)).toEqual(page);
 });
 
-describe('400: only the envelope', () => {
+describe('POST /verify answers 400 to a malformed envelope', () => {
   const jws = 'a.b.c';
   it.each([
     ['no body', ''],
@@ -121,7 +121,7 @@ describe('400: only the envelope', () => {
     ['an array', '[]'],
     ['null', 'null'],
     ['a string', '"text"'],
-    ['nothing in it', '{}'],
+    ['an empty object', '{}'],
     ['no grant', JSON.stringify({ proof: jws, action: {} })],
     ['no proof', JSON.stringify({ grant: jws, action: {} })],
     ['no action', JSON.stringify({ grant: jws, proof: jws })],
@@ -129,7 +129,7 @@ describe('400: only the envelope', () => {
     ['proof null', JSON.stringify({ grant: jws, proof: null, action: {} })],
     ['action an array', JSON.stringify({ grant: jws, proof: jws, action: [] })],
     ['action a string', JSON.stringify({ grant: jws, proof: jws, action: 'x' })],
-    ['a member more', JSON.stringify({ grant: jws, proof: jws, action: {}, rp: 'x' })],
+    ['an unknown member', JSON.stringify({ grant: jws, proof: jws, action: {}, rp: 'x' })],
     ['a member twice', `{"grant":"","grant":"","proof":"","action":{}}`],
     ['__proto__ as a member', `{"grant":"","proof":"","action":{},"__proto__":{}}`],
     ['a byte order mark', `\uFEFF{"grant":"","proof":"","action":{}}`],
@@ -138,7 +138,7 @@ describe('400: only the envelope', () => {
     expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
   });
 
-  it('an unknown query parameter and a malformed Idempotency-Key', async () => {
+  it('an unknown query parameter and a malformed Idempotency-Key get 400 and leave the Proof unspent', async () => {
     const body = await verifyBody(tenants, grant);
     const options = { key: tenants.rpKey, body };
     expect((await deployment.call('POST', '/verify?rp=x', options)).status).toBe(400);
@@ -151,8 +151,8 @@ describe('400: only the envelope', () => {
   });
 });
 
-describe('401', () => {
-  it('a key revoked between two calls is refused on the second, and the Proof is not spent', async () => {
+describe('POST /verify answers 401', () => {
+  it('to a key revoked after its first call, and the Proof stays unspent', async () => {
     const key = await deployment.createKey('rp', tenants.rpDid);
     expect((await verify(await verifyBody(tenants, grant), {}, key)).status).toBe(200);
     await deployment.revokeKey(key);
@@ -162,8 +162,8 @@ describe('401', () => {
   });
 });
 
-describe('Idempotency-Key', () => {
-  it('the same body gets the stored Receipt byte for byte; another body is 409 and decides nothing', async () => {
+describe('An Idempotency-Key on POST /verify', () => {
+  it('replays the stored Receipt byte for byte for the same body; another body gets 409 and decides nothing', async () => {
     const headers = { 'idempotency-key': 'order-1_A' };
     const body = await verifyBody(tenants, grant);
     const first = await verify(body, headers);
@@ -179,7 +179,7 @@ describe('Idempotency-Key', () => {
     expect(receiptOf(await verify(other)).decision).toBe('ALLOW');
   });
 
-  it("belongs to one relying party: another's same key is its own", async () => {
+  it("belongs to one relying party: another relying party's same key does not replay its Receipt", async () => {
     const headers = { 'idempotency-key': 'shared' };
     const other = await deployment.register('/relying-parties', {
       kind: 'managed',
@@ -190,7 +190,7 @@ describe('Idempotency-Key', () => {
     expect([mine.decision, theirs.reason]).toEqual(['ALLOW', 'PROOF_AUDIENCE_MISMATCH']);
   });
 
-  it('a revoked key gets no stored Receipt either', async () => {
+  it('does not return the stored Receipt to a revoked API key', async () => {
     const headers = { 'idempotency-key': 'before-revocation' };
     const key = await deployment.createKey('rp', tenants.rpDid);
     const body = await verifyBody(tenants, grant);
@@ -199,20 +199,20 @@ describe('Idempotency-Key', () => {
     expect((await verify(body, headers, key)).status).toBe(401);
   });
 
-  it('a DENY is kept under it as well', async () => {
+  it('also stores and replays a DENY', async () => {
     const headers = { 'idempotency-key': 'denied' };
     const body = { grant: '', proof: '', action: {} };
     expect((await verify(body, headers)).text).toBe((await verify(body, headers)).text);
   });
 });
 
-describe('413', () => {
+describe('POST /verify answers 413', () => {
   const sized = (bytes: number) => {
     const frame = JSON.stringify({ grant: '', proof: '', action: {} });
     return frame.replace('"grant":""', `"grant":"${'x'.repeat(bytes - frame.length)}"`);
   };
 
-  it('64 KB are evaluated, one byte more is 413', async () => {
+  it('from 65,537 bytes on; 65,536 bytes are evaluated', async () => {
     expect(receiptOf(await verifyText(sized(65_536))).reason).toBe('GRANT_MALFORMED');
     expect(await verifyText(sized(65_537))).toMatchObject({
       status: 413,
@@ -220,14 +220,14 @@ describe('413', () => {
     });
   });
 
-  it('bytes count, not characters', async () => {
+  it('by the number of bytes, not characters', async () => {
     const text = JSON.stringify({ grant: 'é'.repeat(33_000), proof: '', action: {} });
     expect((await verifyText(text)).status).toBe(413);
   });
 });
 
-describe('429', () => {
-  it("counts each key against the relying party's own limit, and a raised limit holds for the next window's calls", async () => {
+describe('The rate limit of POST /verify', () => {
+  it("counts each key against the relying party's own limit; a raised limit applies to the calls of a fresh key", async () => {
     const limited = await deployment.createTenants({ rp: { verify_rate_limit_per_minute: 2 } });
     const second = await deployment.createKey('rp', limited.rpDid);
     const body = { grant: '', proof: '', action: {} };
