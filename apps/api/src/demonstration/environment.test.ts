@@ -15,7 +15,7 @@ const written = environmentOf(
 it.each([
   ['the environment file of npm start', written.matchAll(/^(\w+)=/gm)],
   ['the section of the guide about a hosted service', section?.matchAll(/`(\w+)`/g) ?? []],
-])('the service and svc-admin start with the variables of %s', (_, found) => {
+])('The service and svc-admin can be configured with the variables of %s', (_, found) => {
   const names = [...found].map(([, name = '']) => name).filter((name) => name.startsWith('SVC_'));
   expect(names).toEqual(expect.arrayContaining(['SVC_URL', 'SVC_DID', 'SVC_RP_KEY']));
   expect(parseConfig(Object.fromEntries(names.map((name) => [name, 'x'])))).toMatchObject({ ok: true });

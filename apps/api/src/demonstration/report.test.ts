@@ -6,6 +6,6 @@ it.each([
   ['localhost', 'http://localhost:8080/'],
   ['::1', 'http://[::1]:8080/'],
   ['::', 'http://[::]:8080/'],
-])('what listens on %s is reached at %s', (host, url) => {
+])('A listener on %s is reached at %s', (host, url) => {
   expect(new URL(urlOfListener(host, 8080)).href).toBe(url);
 });

@@ -7,7 +7,7 @@ const countedRoutes = (Object.keys(routes) as RouteId[])
   .filter((id) => routes[id].auth.some((one) => TENANTS.includes(one)))
   .filter(isCounted);
 
-it('whatever makes something for a tenant counts, and nothing that takes authority away', () => {
+it('Routes that create something for a tenant count for the newcomer limit, and those that remove authority do not', () => {
   expect([...countedRoutes].sort()).toEqual([
     'allocateGrant',
     'approveRequest',
@@ -33,6 +33,6 @@ it('whatever makes something for a tenant counts, and nothing that takes authori
   ]);
 });
 
-it('the contract lists the 403 of each route that counts', () => {
+it('The contract lists 403 for each route that counts for the newcomer limit', () => {
   expect(countedRoutes.filter((id) => !errorCodesOf(routes[id]).includes('FORBIDDEN'))).toEqual([]);
 });

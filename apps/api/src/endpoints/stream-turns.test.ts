@@ -10,7 +10,7 @@ async function* endless(): AsyncGenerator<string> {
   for (;;) yield 'row\n';
 }
 
-it('a subject has three exports at once; others are not in its way, and one that ended, was broken off or failed makes room', async () => {
+it('A subject has at most three exports at once; others are not affected, and one that ended, was cut or failed makes room', async () => {
   const turns = new StreamTurns(EXPORTS);
   const begin = async (subject: string) => {
     const parts = turns.take(tenantOf(caller(subject)), endless());
@@ -27,7 +27,7 @@ it('a subject has three exports at once; others are not in its way, and one that
   await begin('a');
 });
 
-it('a relying party takes none of the exports of the Principal that has its DID', async () => {
+it('A relying party’s exports do not count for the Principal with the same DID', async () => {
   const turns = new StreamTurns(EXPORTS);
   const did = 'did:web:shop.example';
   const begin = (one: Caller) => turns.take(tenantOf(one), endless()).next();
@@ -37,7 +37,7 @@ it('a relying party takes none of the exports of the Principal that has its DID'
   expect((await begin(principal)).value).toBe('row\n');
 });
 
-describe('a node', () => {
+describe('A node', () => {
   /** Exports whose first part can be delayed. */
   const create = (change: Partial<StreamLimits> = {}) => {
     const turns = new StreamTurns({ ...EXPORTS, ...change });
@@ -55,7 +55,7 @@ describe('a node', () => {
     return { turns, begin };
   };
 
-  it('makes eight at once: what comes beyond waits for its turn, which goes round the orgs', async () => {
+  it('runs eight exports at once; further ones wait for a turn that alternates between orgs', async () => {
     const { begin } = create();
     const running = ['a', 'a', 'a', 'b', 'b', 'b', 'c', 'c'].map((org, i) => begin(`${org}${i}`, org));
     await Promise.all(running.map(({ first }) => first));
@@ -70,7 +70,7 @@ describe('a node', () => {
     expect([again, once, other].map(({ hasBegun }) => hasBegun)).toEqual([true, false, true]);
   });
 
-  it('gives one org three places, and newcomers together: others are not in their way', async () => {
+  it('gives one org, and all newcomers together, at most three exports at once; others still get a place', async () => {
     const { begin } = create();
     const org = ['1', '2', '3', '4'].map((subject) => begin(subject, 'org'));
     const newcomers = ['5', '6', '7', '8'].map((subject) => begin(subject, `new ${subject}`, true));
@@ -80,7 +80,7 @@ describe('a node', () => {
     expect((await begin('9').first).value).toBe('row\n');
   });
 
-  it('refuses one whose turn does not come in time, and whoever goes away while he waits keeps no place', async () => {
+  it('refuses an export whose turn does not come in time with 503; one that leaves the queue keeps no place', async () => {
     const { begin } = create({ atOnce: 1, waitMs: 1 });
     const running = begin('a');
     await running.first;
@@ -103,8 +103,8 @@ describe('a node', () => {
   });
 });
 
-describe('leaves of a day', () => {
-  it('are listed for four at once and two of one address: a third is refused, and a fifth waits until one has ended', async () => {
+describe('Lists of checkpoint leaves', () => {
+  it('run four at once and two per address: a third is refused, and a fifth waits until one has ended', async () => {
     const turns = new StreamTurns(LEAVES);
     const begin = async (address: string) => {
       const parts = turns.take(tenantAt(address), endless());
@@ -126,14 +126,14 @@ describe('leaves of a day', () => {
     await fifth;
   });
 
-  it('are cut two minutes after their first part, of more than a million in proportion, and exports after ten', () => {
+  it('have 2 minutes, more in proportion beyond a million leaves; exports have 10 minutes', () => {
     const cutAfterMs = (limits: StreamLimits) =>
       new StreamTurns(limits).reply(tenantAt('a'), endless()).streamMs;
     expect([LEAVES, EXPORTS].map(cutAfterMs)).toEqual([120_000, 600_000]);
     expect([0, 1e6, 1e7].map(leavesMs)).toEqual([120_000, 120_000, 1_200_000]);
   });
 
-  it('are refused where no place comes in time', async () => {
+  it('are refused with 503 if no place becomes free in time', async () => {
     const turns = new StreamTurns({ ...LEAVES, atOnce: 1, waitMs: 1 });
     await turns.take(tenantAt('a'), endless()).next();
     await expect(turns.take(tenantAt('b'), endless()).next()).rejects.toMatchObject({

@@ -25,8 +25,8 @@ const told = async (gauges: Values, decisions = 0): Promise<readonly MetricSnaps
 const lines = async (registry: Registry): Promise<readonly string[]> =>
   (await registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
-describe('the metrics of several processes', () => {
-  it('are added up: counts by their labels, histograms bucket by bucket, what is under way', async () => {
+describe('The metrics of a fleet', () => {
+  it('are the sums over its processes: counters by label, histograms by bucket, and gauges of running work', async () => {
     const of = [
       await told({ svc_http_requests_in_flight: 2 }, 3),
       await told({ svc_http_requests_in_flight: 5 }, 4),
@@ -45,7 +45,7 @@ describe('the metrics of several processes', () => {
   });
 
   it.each(['svc_holds', 'svc_fence_oldest_note_seconds', 'nodejs_eventloop_lag_p99_seconds'])(
-    '%s is that of the worst',
+    'have for %s the highest value',
     async (name) => {
       const of = [await told({ [name]: 1 }), await told({ [name]: 3 }), await told({ [name]: 0 })];
       expect(await lines(addUp(of, [], []))).toContain(`${name} 3`);
@@ -56,15 +56,18 @@ describe('the metrics of several processes', () => {
     [[2, 1], 2],
     [[-1, 1], -1],
     [[0, 0], 0],
-  ])('broken days %j are %i: no answer of storage is never hidden', async (days, expected) => {
-    const of = await Promise.all(days.map((count) => told({ svc_content_broken_days: count })));
-    expect(await lines(addUp(of, [], []))).toContain(`svc_content_broken_days ${expected}`);
-  });
+  ])(
+    'have for broken days %j the value %i: a process without an answer of storage is not hidden',
+    async (days, expected) => {
+      const of = await Promise.all(days.map((count) => told({ svc_content_broken_days: count })));
+      expect(await lines(addUp(of, [], []))).toContain(`svc_content_broken_days ${expected}`);
+    },
+  );
 
   it.each([
-    ['is another one for one of them', [100, null], -1],
+    ['is the wrong one for one process', [100, null], -1],
     ['is the right one for all', [100, 100], 1],
-  ] as const)('where the store of cold days %s, so it is for the fleet', async (_, sizes, expected) => {
+  ] as const)('show that the cold store %s', async (_, sizes, expected) => {
     const of = await Promise.all(
       sizes.map(async (size) => {
         const registry = new Registry();
@@ -81,7 +84,7 @@ describe('the metrics of several processes', () => {
     expect(await lines(addUp(of, [], []))).toContain(`svc_cold_store_known ${expected}`);
   });
 
-  it('keep the counts of those that ended, and nothing else of them', async () => {
+  it('keep the counters of ended processes, but not their gauges', async () => {
     const ended = [lasting(await told({ svc_holds: 1 }, 3)), lasting(await told({}, 2))];
     const living = [await told({ svc_holds: 0 }, 1)];
     for (const former of [ended, [await addUpFormer(ended)]]) {
@@ -97,7 +100,7 @@ describe('the metrics of several processes', () => {
     }
   });
 
-  it('name the start of the supervisor, however often processes are replaced', async () => {
+  it('keep the start time of the supervisor when processes are replaced', async () => {
     const start = (at: number) => told({ process_start_time_seconds: at });
     const found = await lines(addUp([await start(200), await start(300)], [], await start(100)));
     expect(found).toContain('process_start_time_seconds 100');

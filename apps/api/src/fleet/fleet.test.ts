@@ -73,7 +73,7 @@ afterEach(() => {
     }
 });
 
-it('a process that hangs is killed and replaced, the other one is left alone; a supervisor that was frozen itself kills none', async () => {
+it('A stuck process is killed and replaced, the other one is not; a supervisor that was itself frozen kills none', async () => {
   await start();
   const [hanging, other] = [processId(0), processId(1)];
   supervisor.kill('SIGSTOP');
@@ -88,14 +88,14 @@ it('a process that hangs is killed and replaced, the other one is left alone; a 
   expect(processIds()).toEqual([hanging, other, replacement]);
 });
 
-it.runIf(isDeep)('one that dies while the others are started is replaced', async () => {
+it.runIf(isDeep)('A process that dies while the others are started is replaced', async () => {
   launch();
   await until(() => processIds().length === 1);
   process.kill(processId(0), 'SIGKILL');
   await until(() => logged('process.replaced').length === 1 && processIds().length === 3);
 });
 
-it.runIf(isDeep)('one that dies while all are replaced in turn is replaced once', async () => {
+it.runIf(isDeep)('A process that dies while all are replaced in turn is replaced once', async () => {
   await start();
   const [first, second] = [processId(0), processId(1)];
   supervisor.kill('SIGHUP');
@@ -104,7 +104,7 @@ it.runIf(isDeep)('one that dies while all are replaced in turn is replaced once'
   expect(logged('process.handed_over')).toMatchObject([{ processId: first }]);
 });
 
-it('one whose place another has taken knows it, and has time to finish; one that is stopped has not', async () => {
+it('A replaced process gets time to finish; a process that SIGTERM stops does not', async () => {
   await start();
   const [first, second] = [processId(0), processId(1)];
   supervisor.kill('SIGHUP');
@@ -118,7 +118,7 @@ it('one whose place another has taken knows it, and has time to finish; one that
   expect(logged('process.ending').slice(2)).toMatchObject([{ isHandedOver: false }, { isHandedOver: false }]);
 });
 
-it('one whose place another has taken hears when all are to end: it has no more time than they, and is not killed', async () => {
+it('A replaced process that is still finishing is told to hurry when the supervisor is stopped', async () => {
   await start();
   const first = processId(0);
   writeFileSync(busy, '');
@@ -129,14 +129,14 @@ it('one whose place another has taken hears when all are to end: it has no more 
   expect(logged('process.hurried')).toMatchObject([{ processId: first }]);
 });
 
-it('a value that is no finite number reaches the metrics of all as it is', async () => {
+it('A metric value that is not finite (+Inf) is unchanged in the metrics of the fleet', async () => {
   await start();
   supervisor.kill('SIGUSR2');
   await until(() => logged('metrics').length === 1);
   expect(String(logged('metrics')[0]?.text).split('\n')).toContain('svc_replica_behind_seconds +Inf');
 });
 
-it('one that listens and does not decide takes nobody’s place until it does', async () => {
+it('A process that listens but is not ready replaces none until it is ready', async () => {
   await start();
   writeFileSync(unready, '');
   supervisor.kill('SIGHUP');
@@ -148,7 +148,7 @@ it('one that listens and does not decide takes nobody’s place until it does', 
 });
 
 it.runIf(isDeep)(
-  'one that hangs in its start is killed: those at work go on, and the next SIGHUP replaces them',
+  'A process that is stuck while starting is killed: the running ones continue, and the next SIGHUP replaces them',
   async () => {
     await start();
     writeFileSync(standstill, '');
@@ -165,8 +165,8 @@ it.runIf(isDeep)(
   },
 );
 
-describe('where a token does not take its PIN', () => {
-  it('one process alone tries it at the start, and the supervisor ends with 78, after which none is started again', async () => {
+describe('If a token does not accept its PIN', () => {
+  it('only one process tries it at the start, and the supervisor exits with 78 without starting another', async () => {
     writeFileSync(refusal, '');
     await start();
     await until(() => supervisor.exitCode !== null);
@@ -175,7 +175,7 @@ describe('where a token does not take its PIN', () => {
   });
 
   it.runIf(isDeep)(
-    'a process that was lost is replaced no more once one was refused, until SIGHUP says that it was put right',
+    'a lost process is not replaced after one refusal, until a SIGHUP after the fault was corrected',
     async () => {
       await start();
       const [first, second] = [processId(0), processId(1)];

@@ -13,7 +13,7 @@ const ONE: Tenant = { crowd: 'tenants', org: 'one', subject: 'one' };
  * commits them together; two groups of reads and two of commits run at once. Returns the time of each refusal, in
  * seconds, and the number of requests that were answered 200.
  */
-describe('a database with a tenth of a processor', () => {
+describe('Admission with a database with a tenth of a processor', () => {
   type Leave = (nowMs: number, leaving?: Leaving) => void;
   interface Waiting {
     readonly atMs: number;
@@ -128,14 +128,17 @@ describe('a database with a tenth of a processor', () => {
       Array.from({ length: 40 }, (_, index) => index + 1),
       3,
     ),
-  )('answers half of what is carried two seconds after three times that (%i)', (seed) => {
-    const { missedAtSeconds, answered } = serve(seed, [
-      { seconds: 60, perSecond: 3 * CARRIED },
-      { seconds: 20, perSecond: CARRIED / 2 },
-    ]);
-    expect(answered).toBeGreaterThan(60 * CARRIED * 0.8 + 20 * CARRIED * 0.4);
-    expect(missedAtSeconds.filter((second) => second >= 62)).toEqual([]);
-  });
+  )(
+    'misses no request at half of the capacity from two seconds after an overload of three times (%i)',
+    (seed) => {
+      const { missedAtSeconds, answered } = serve(seed, [
+        { seconds: 60, perSecond: 3 * CARRIED },
+        { seconds: 20, perSecond: CARRIED / 2 },
+      ]);
+      expect(answered).toBeGreaterThan(60 * CARRIED * 0.8 + 20 * CARRIED * 0.4);
+      expect(missedAtSeconds.filter((second) => second >= 62)).toEqual([]);
+    },
+  );
 });
 
 /**
@@ -166,7 +169,7 @@ const besideQuickOnes = (quick: Pick<Leaving, 'hasStored'>) => {
   return refused;
 };
 
-it('what is refused, repeated or only tried is quick, and does not make slow decisions of others late', () => {
+it('Admission is not affected by quick calls that store nothing: slow decisions of others are not refused', () => {
   expect(besideQuickOnes({ hasStored: false })).toBe(0);
   // It would be, if the quick request were taken for a decision.
   expect(besideQuickOnes({ hasStored: true })).toBeGreaterThan(1_000);

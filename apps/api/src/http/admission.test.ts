@@ -123,7 +123,7 @@ const gathered = (capacity: number, times: number, orgs: number, spread: number)
   };
 };
 
-describe('Admission refuses at least 98 of 100 at once rather than after a wait, and uses 80 % of the capacity', () => {
+describe('Admission makes at least 98 of 100 refusals at once, and uses 80 % of the capacity', () => {
   const cases = [200, 400, 800].flatMap((capacity) =>
     [3, 10].flatMap((times) =>
       [1, 5].flatMap((orgs) => [0, 0.5].map((spread) => ({ capacity, times, orgs, spread }))),
@@ -268,7 +268,7 @@ describe('Admission for 64 concurrent clients after an idle time', () => {
     expect(refusals((nowMs) => (nowMs < 20_700 ? 100 : 700))).toBe(0);
   });
 
-  it('refuses an org that floods it in repeated bursts, but not in the first burst', () => {
+  it('refuses calls in repeated bursts of overload, but none in the first burst', () => {
     const burst = [
       { seconds: 1.4, perSecond: 600 },
       { seconds: 4, perSecond: 0.25 },
@@ -349,7 +349,7 @@ it('Admission gives one org, and all newcomers together, at most three quarters 
 });
 
 it.each(sampled({ quick: [1, 2], deep: [1, 2, 6] }))(
-  '%i orgs that send three times the capacity cause no refusal of a small org',
+  'Admission: %i orgs that send three times the capacity cause no refusal of a small org',
   (floods) => {
     const random = numbers(floods);
     const admission = new Admission();

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { examplePath, startService, TOKENS } from '../../test/world/http-fixture.ts';
 import { ApiError } from './api-error.ts';
 
-describe('request ids', () => {
-  it.each(['a', 'trace 1/2;x=~', 'x'.repeat(128)])('X-Request-ID %j is taken over and echoed', async (id) => {
+describe('Request ids', () => {
+  it.each(['a', 'trace 1/2;x=~', 'x'.repeat(128)])('X-Request-ID %j is used and echoed', async (id) => {
     const { call, log } = await startService();
     const { headers } = await call('GET', '/healthz', { headers: { 'x-request-id': id } });
     expect([headers.get('svc-request-id'), headers.get('x-request-id')]).toEqual([id, id]);
@@ -19,7 +19,7 @@ describe('request ids', () => {
   });
 });
 
-describe('errors', () => {
+describe('Errors', () => {
   it.each(Object.keys(ERROR_STATUS) as ErrorCode[])('ApiError %s has its status and body', async (code) => {
     const { call } = await startService({
       handlers: {
@@ -35,7 +35,7 @@ describe('errors', () => {
     expect(headers.get('retry-after')).toBe(code === 'SERVICE_UNAVAILABLE' ? '1' : null);
   });
 
-  it('anything else thrown is INTERNAL, logged with the request id, and shown to nobody', async () => {
+  it('of any other kind are INTERNAL, logged with the request id, and not shown to the client', async () => {
     const { call, log } = await startService({
       handlers: {
         getMe: async () => {
@@ -50,7 +50,7 @@ describe('errors', () => {
     expect(log.some((line) => line.includes('secrets') && line.includes(String(id)))).toBe(true);
   });
 
-  it('errors of inner layers are translated by toApiError', async () => {
+  it('of inner layers are translated by toApiError', async () => {
     class Down extends Error {}
     const { call } = await startService({
       deps: {
@@ -69,7 +69,7 @@ describe('errors', () => {
     expect([status, headers.get('retry-after')]).toEqual([503, '3']);
   });
 
-  it('a failing authentication is 503 or 500, never a 401, and tells of the limit as every answer does', async () => {
+  it('of an unavailable key store are 503, not 401, and carry the rate limit headers', async () => {
     const { call } = await startService({
       deps: {
         authenticate: async () => {
@@ -84,8 +84,8 @@ describe('errors', () => {
   });
 });
 
-describe('raw answers', () => {
-  it('are sent byte for byte under the content type and headers the handler gives', async () => {
+describe('Raw answers', () => {
+  it('are sent byte for byte with the content type and headers of the handler', async () => {
     const bytes = new Uint8Array([0, 255, 10, 13, 128]);
     const { base } = await startService({
       handlers: {
@@ -103,7 +103,7 @@ describe('raw answers', () => {
     expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
   });
 
-  it('JSON text is sent as it is, without being parsed or written again', async () => {
+  it('of JSON text are sent unchanged, without being parsed and serialized again', async () => {
     const text = '{ "ok":true , "env":"production" }';
     const { call } = await startService({
       handlers: { getHealth: async () => ({ status: 200, rawBody: text }) },
@@ -113,8 +113,8 @@ describe('raw answers', () => {
   });
 });
 
-describe('the status host', () => {
-  it('serves status lists at the bare path, or at their whole URL, and nothing else', async () => {
+describe('The status host', () => {
+  it('serves status lists at the bare path and at the absolute URL; other routes are 404', async () => {
     const seen: unknown[] = [];
     const { raw } = await startService({
       deps: { statusHost: 'status.svc.example' },
@@ -140,7 +140,7 @@ describe('the status host', () => {
     }
   });
 
-  it('serves checkpoints, their leaves, inclusion proofs and attestations where they are everywhere else, decisions not', async () => {
+  it('serves checkpoints, inclusion proofs and attestations at their usual paths, and decisions not', async () => {
     const asked: string[] = [];
     const answer = (name: string) => async () => {
       asked.push(name);
@@ -175,8 +175,8 @@ describe('the status host', () => {
   });
 });
 
-describe('the reference', () => {
-  it('/openapi.json is the document with this service as its server', async () => {
+describe('The reference', () => {
+  it('/openapi.json is the OpenAPI document with this service as its server', async () => {
     const { call } = await startService();
     const { status, json } = await call('GET', '/openapi.json');
     expect(status).toBe(200);

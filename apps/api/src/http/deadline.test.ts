@@ -40,8 +40,8 @@ const expectLate = ({ status, text, elapsedMs }: Timed) => {
   expect(elapsedMs).toBeLessThan(DEADLINE_MS + SLACK_MS);
 };
 
-describe('a verification is answered with 503 when it is due', () => {
-  it('a look-up of its key that does not end, and a body that does not, whose place among those under way is free again', async () => {
+describe('The deadline of a verification', () => {
+  it('answers 503 if the key look-up or the body does not end; the next verification is answered', async () => {
     const silent = await startService({ deps: { authenticate: () => never } });
     const { port, call } = await startService();
     const late = await Promise.all([
@@ -53,7 +53,7 @@ describe('a verification is answered with 503 when it is due', () => {
     expect((await call('POST', '/verify', { token: TOKENS.rp, rawBody: body })).status).toBe(200);
   });
 
-  it('a body that takes a part of its time leaves the handler the rest', async () => {
+  it('starts with the headers: the handler gets what the body has left of it', async () => {
     const verifyDeadlineMs = 20_000;
     const due: (number | null)[] = [];
     const { port, authenticated } = await startService({

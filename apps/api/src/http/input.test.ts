@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { exampleBody, examplePath, startService, TOKENS } from '../../test/world/http-fixture.ts';
 import { ApiError } from './api-error.ts';
 
-describe('POST /verify', () => {
+describe('POST /verify over HTTP', () => {
   const verify = { token: TOKENS.rp, body: exampleBody('verify') };
 
-  it('is the same with a query mark behind its path', async () => {
+  it('answers the same with and without a question mark behind the path', async () => {
     const { call } = await startService();
     const headers = { 'x-request-id': 'same' };
     const fast = await call('POST', '/verify', { ...verify, headers });
@@ -23,14 +23,14 @@ describe('POST /verify', () => {
     [400, { token: TOKENS.rp, rawBody: '{"grant":' }],
     [400, { token: TOKENS.rp, body: { grant: '', proof: '' } }],
     [413, { token: TOKENS.rp, rawBody: 'x'.repeat(65_537) }],
-  ])('refuses with %d, with a query mark behind its path or without: %o', async (status, options) => {
+  ])('refuses with %d, with a question mark behind the path or without: %o', async (status, options) => {
     const { call } = await startService();
     const fast = await call('POST', '/verify', options);
     const routed = await call('POST', '/verify?', options);
     expect([fast.status, fast.text]).toEqual([status, routed.text]);
   });
 
-  it('hands over the action untouched, the text as received, and the Idempotency-Key', async () => {
+  it('passes the action unchanged, the text as received and the Idempotency-Key to the handler', async () => {
     const seen: unknown[] = [];
     const { call } = await startService({
       handlers: {
@@ -54,7 +54,7 @@ describe('POST /verify', () => {
   });
 
   it.each(['', ' ', 'a b', 'ü', 'a'.repeat(65), 'a,b'])(
-    'Idempotency-Key %j is a 400 that names it',
+    'refuses the Idempotency-Key %j with a 400 that names it',
     async (value) => {
       const { call } = await startService();
       const { status, json } = await call('POST', '/verify', {
@@ -67,7 +67,7 @@ describe('POST /verify', () => {
   );
 });
 
-describe('bodies', () => {
+describe('A request body', () => {
   const post = async (rawBody: string | Uint8Array, headers: Record<string, string> = {}) => {
     const { call } = await startService();
     return call('POST', '/grants', { token: TOKENS.principal, rawBody, headers });
@@ -99,22 +99,22 @@ describe('bodies', () => {
       '{"agent":5}',
       'body.agent must be an Ed25519 did:key: did:key:z6Mk and 44 base58 characters; got 5',
     ],
-  ])('%s is a 400 that says so', async (_name, rawBody, message) => {
+  ])('with %s is a 400 that says so', async (_name, rawBody, message) => {
     const { status, json } = await post(rawBody);
     expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
     expect(json.message).toContain(message);
   });
 
-  it('bytes that are not UTF-8 are a 400', async () => {
+  it('that is not UTF-8 is a 400', async () => {
     expect((await post(new Uint8Array([0x7b, 0xff, 0x7d]))).json.message).toContain('UTF-8');
   });
 
-  it('a Content-Encoding is a 400, identity is none', async () => {
+  it('with a Content-Encoding is a 400, except identity', async () => {
     expect((await post('{}', { 'content-encoding': 'gzip' })).json.message).toContain('Content-Encoding');
     expect((await post('{}', { 'content-encoding': 'identity' })).json.message).toContain('agent is missing');
   });
 
-  it('65,536 bytes are read and 65,537 are a 413', async () => {
+  it('of 65,536 bytes is read, one of 65,537 is a 413', async () => {
     const { call } = await startService();
     const sized = (bytes: number) => `{"agent":"${'a'.repeat(bytes - 12)}"}`;
     const send = (bytes: number) =>
@@ -124,14 +124,14 @@ describe('bodies', () => {
     expect([over.status, over.json.error]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
-  it('a chunked body over the limit is a 413 however it is cut', async () => {
+  it('sent in chunks beyond the limit is a 413', async () => {
     const { raw } = await startService();
     const chunk = `8000\r\n${'a'.repeat(0x8000)}\r\n`;
     const head = `POST /grants HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${TOKENS.principal}\r\nTransfer-Encoding: chunked\r\n\r\n`;
     expect(await raw(head, chunk, chunk, chunk, '0\r\n\r\n')).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('every union and number fault names the field, what is right and what was sent', async () => {
+  it('with a wrong union or number is a 400 that names the field, what is allowed and what was sent', async () => {
     const { call } = await startService();
     const messageOf = async (body: unknown) =>
       (await call('POST', '/relying-parties', { token: TOKENS.admin, body })).json.message;
@@ -152,12 +152,12 @@ describe('bodies', () => {
   });
 });
 
-describe('the envelope of POST /verify', () => {
+describe('The envelope of POST /verify', () => {
   it.each([
     ['{"grant":', 'unexpected end at character 9.'],
     ['{"a":1.5,,}', 'it does not parse.'],
     ['{"grant":"","proof":"","proof":"","action":{}}', 'the member "proof" stands twice.'],
-  ])('%s is a 400 that says what is wrong with it', async (rawBody, problem) => {
+  ])('%s is refused with a 400 that says what is wrong', async (rawBody, problem) => {
     const { call } = await startService();
     const { status, json } = await call('POST', '/verify', { token: TOKENS.rp, rawBody });
     expect([status, json.message]).toEqual([
@@ -167,7 +167,7 @@ describe('the envelope of POST /verify', () => {
   });
 });
 
-describe('a DID in a path', () => {
+describe('A DID in a path', () => {
   const get = async (did: string, message = 'No such relying party') => {
     const getRelyingParty = async () => {
       throw new ApiError('NOT_FOUND', message);
@@ -176,20 +176,20 @@ describe('a DID in a path', () => {
     return (await call('GET', `/relying-parties/${did}`, { token: TOKENS.admin })).json.message;
   };
 
-  it('with a port whose escape the URL has used up is a 404 with a hint', async () => {
+  it('whose port lost its escape to URL decoding is a 404 with a hint', async () => {
     const hinted = 'No such relying party. A % inside a DID is sent as %25.';
     expect(await get('did:web:localhost%3A8080:rp:shop')).toBe(hinted);
     expect(await get('did:web:localhost%3A8080')).toBe(hinted);
   });
 
-  it('that is escaped as it should be is a plain 404', async () => {
+  it('that is escaped correctly, or has no port, is a 404 without the hint', async () => {
     expect(await get('did:web:localhost%253A8080:rp:shop')).toBe('No such relying party.');
     expect(await get('did:web:shop.example:rp:80a')).toBe('No such relying party.');
   });
 });
 
-describe('parameters', () => {
-  it('reach the handler parsed, with defaults', async () => {
+describe('Parameters', () => {
+  it('reach the handler parsed and with defaults', async () => {
     const seen: unknown[] = [];
     const { call } = await startService({
       handlers: {
@@ -222,14 +222,14 @@ describe('parameters', () => {
       '__proto__=1',
       'Query parameter __proto__ is not known here (known: principal, agent, state, limit, cursor).',
     ],
-  ])('GET /grants?%s is a 400 that says so', async (query, message) => {
+  ])('of GET /grants?%s are a 400 that says what is wrong', async (query, message) => {
     const { call } = await startService();
     const { status, json } = await call('GET', `/grants?${query}`, { token: TOKENS.principal });
     expect(status).toBe(400);
     expect(json.message).toContain(message);
   });
 
-  it('of more than 64 query parameters not one is looked at', async () => {
+  it('beyond 64 in a query are a 400, and none of them is parsed', async () => {
     const { call } = await startService();
     const messageOf = async (count: number) => {
       const query = Array.from({ length: count }, (_, i) => `%zz${i}`).join('&&');
@@ -241,7 +241,7 @@ describe('parameters', () => {
     expect(await messageOf(65)).toContain('has more than 64 parameters');
   });
 
-  it('a malformed path parameter names nothing: 404, and says what is right', async () => {
+  it('in a path that are malformed are a 404 that says what is right; a broken escape is a 400', async () => {
     const { call } = await startService();
     const { status, json } = await call('GET', '/decisions/drc_1', { token: TOKENS.rp });
     expect([status, json.message]).toEqual([

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { parseJsonEnvelope } from './json-envelope.ts';
 
-describe('an envelope', () => {
-  it('reads as JSON.parse reads it, whatever white space and escapes it holds', () => {
+describe('The envelope of /verify', () => {
+  it('reads top-level members as JSON.parse does, with any white space and escapes', () => {
     const values = fc.oneof(
       fc.string(),
       fc.integer(),
@@ -47,14 +47,14 @@ describe('an envelope', () => {
     ['U+0000', '{"resource":"\\u0000"}'],
     ['a lone surrogate', '{"resource":"\\ud800"}'],
     ['too deep', `{"a":${'['.repeat(40)}${']'.repeat(40)}}`],
-  ])('hands on an action with %s as an empty object, to be denied', (_, action) => {
+  ])('passes on an action with %s as an empty object, which is then denied', (_, action) => {
     expect(parseJsonEnvelope(`{"grant":"g","action":${action} , "proof":"p"}`)).toEqual({
       ok: true,
       value: { grant: 'g', action: {}, proof: 'p' },
     });
   });
 
-  it('reads a body of thousands of members no further than it takes to refuse it', () => {
+  it('with more than 16 members is refused without reading the others', () => {
     const membersOf = (count: number, value: string) =>
       `{${Array.from({ length: count }, (_, i) => `"${i.toString(36)}":${value}`).join()}}`;
     for (const value of ['0', '{}', '{"a":1}']) {
@@ -81,20 +81,20 @@ describe('an envelope', () => {
     ['names a member twice', '{"grant":"a","grant":"b","action":{}}'],
     ['names a member twice, once escaped', '{"grant":"a","gr\\u0061nt":"b"}'],
     ['begins with a byte order mark', '\ufeff{}'],
-  ])('is refused when it %s', (_, text) => {
+  ])('is refused if it %s', (_, text) => {
     expect(parseJsonEnvelope(text).ok).toBe(false);
   });
 
-  it('reads scalars of any length', () => {
+  it('may have scalars of any length', () => {
     const text = `{"a": ${'1'.repeat(5_000)},"b":true ,"c":null}`;
     expect(parseJsonEnvelope(text)).toEqual({ ok: true, value: JSON.parse(text) });
   });
 
-  it.each(['[]', 'null', '"x"', '7'])('that is %s is handed on for the contract to refuse', (text) => {
+  it.each(['[]', 'null', '"x"', '7'])('that is %s is passed on, so that the contract refuses it', (text) => {
     expect(parseJsonEnvelope(text)).toEqual({ ok: true, value: JSON.parse(text) });
   });
 
-  it('does not make a prototype of a member named __proto__', () => {
+  it('treats a member named __proto__ as an ordinary member', () => {
     const parsed = parseJsonEnvelope('{"__proto__":{"grant":"x"}}');
     expect(parsed.ok && Object.keys(parsed.value as object)).toEqual(['__proto__']);
   });

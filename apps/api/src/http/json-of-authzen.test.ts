@@ -19,8 +19,8 @@ const accepts = (text: string, parse: (text: string) => unknown): boolean => {
   }
 };
 
-describe('JSON with numbers of any form', () => {
-  it('reads as what it is, except that a number which strict JSON refuses reads as null', () => {
+describe('The JSON reader of AuthZEN', () => {
+  it('reads JSON like JSON.parse, except that numbers which strict JSON refuses become null', () => {
     const json = fc
       .jsonValue({ maxDepth: 4 })
       .filter((value) => accepts(JSON.stringify(asRead(value)), readAnyNumbers));
@@ -32,13 +32,13 @@ describe('JSON with numbers of any form', () => {
   });
 
   it.each(['1.5', '-1.5', '1e3', '1E-3', '100.0', '9007199254740992', '-9007199254740992', '1e400'])(
-    '%s reads as null',
+    'reads %s as null',
     (text) => {
       expect(readAnyNumbers(`{"a":${text},"b":"${text}"}`)).toEqual({ a: null, b: text });
     },
   );
 
-  it('never takes what is not JSON, however near', () => {
+  it('accepts no text that JSON.parse refuses', () => {
     const near = fc.string({
       unit: fc.constantFrom(
         ...'{}[]",:\\',
@@ -70,18 +70,18 @@ describe('JSON with numbers of any form', () => {
     },
   );
 
-  it('still refuses what two readers would read differently', () => {
+  it('refuses duplicate members, lone surrogates and too deep nesting', () => {
     for (const text of ['{"a":1.5,"a":2.5}', '{"a":"\\ud800"}', '['.repeat(40) + ']'.repeat(40)])
       expect(() => readAnyNumbers(text)).toThrow(ApiError);
   });
 
-  it('looks at a text of quotes and backslashes once', () => {
+  it('refuses an unterminated string of a million escaped quotes', () => {
     const text = `"${'\\"'.repeat(1_000_000)}`;
     expect(() => readAnyNumbers(text)).toThrow(ApiError);
   });
 });
 
-it('the content type is application/json, whatever its case and parameters', () => {
+it('The content type of AuthZEN requests must be application/json, in any case and with any parameters', () => {
   for (const type of ['application/json', 'Application/JSON', 'application/json; charset=utf-8'])
     expect(accepts(type, requireJsonType)).toBe(true);
   for (const type of ['', 'text/json', 'application/jsonp', 'application/problem+json'])

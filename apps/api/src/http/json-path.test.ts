@@ -9,7 +9,7 @@ const pathOf = (text: string) => {
   return jsonPathAt(text, parsed.offset);
 };
 
-describe('the member that a fault lies in', () => {
+describe('The path to the member with a JSON fault', () => {
   it.each<readonly [string, readonly (string | number)[]]>([
     ['{"a":1.5}', ['a']],
     ['{"a":[1,{"b":{"c":"\\ud800"}}]}', ['a', 1, 'b', 'c']],
@@ -22,9 +22,9 @@ describe('the member that a fault lies in', () => {
     ['{"a', []],
     ['x', []],
     ['', []],
-  ])('%s', (text, path) => expect(pathOf(text)).toEqual(path));
+  ])('is found in %s', (text, path) => expect(pathOf(text)).toEqual(path));
 
-  it('is found wherever a fraction stands', () => {
+  it('is found for a fraction at any place', () => {
     const value = fc.jsonValue({ maxDepth: 4 });
     fc.assert(
       fc.property(value, fc.constantFrom(undefined, 1), (json, space) => {
@@ -34,7 +34,7 @@ describe('the member that a fault lies in', () => {
     );
   });
 
-  it('is found after the longest string that a body can hold', () => {
+  it('is found after a string of 60,000 characters', () => {
     expect(pathOf(`{"a":"${'\\n'.repeat(30_000)}","b":1.5}`)).toEqual(['b']);
   });
 });

@@ -53,8 +53,8 @@ const POLICY =
   "default-src 'none';script-src 'self';style-src 'self';connect-src 'self';img-src 'self' data:;" +
   "base-uri 'none';form-action 'none';frame-ancestors 'none'";
 
-describe('GET', () => {
-  it('a page is HTML that is asked about every time and may load only what is its own', async () => {
+describe('GET of a page', () => {
+  it('is HTML that is revalidated on each use and may load only its own files', async () => {
     const { status, headers, text } = await (await start(false)).call('GET', '/dashboard');
     expect([status, text]).toEqual([200, '<html data-sandbox="off">dashboard</html>']);
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -71,7 +71,7 @@ describe('GET', () => {
   it.each([
     ['/pages/dashboard-Ab1.js', 'text/javascript; charset=utf-8'],
     ['/pages/dashboard-Cd2.css', 'text/css; charset=utf-8'],
-  ])('%s is %s and kept for ever', async (path, contentType) => {
+  ])('%s is %s and cached as immutable', async (path, contentType) => {
     const { status, headers } = await (await start(false)).call('GET', path);
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
       200,
@@ -80,12 +80,12 @@ describe('GET', () => {
     ]);
   });
 
-  it('the offline verifier is a file to keep', async () => {
+  it('of the offline verifier is a download', async () => {
     const { headers } = await (await start(false)).call('GET', '/verify-receipt-offline.html');
     expect(headers.get('content-disposition')).toBe('attachment; filename="verify-receipt.html"');
   });
 
-  it('what the client holds is not sent again, and what it does not is', async () => {
+  it('answers 304 if the client holds the current ETag, otherwise 200', async () => {
     const { call } = await start(false);
     const etag = (await call('GET', '/dashboard')).headers.get('etag') ?? '';
     for (const held of [etag, `"x", W/${etag}`, '*']) {
@@ -103,7 +103,7 @@ describe('GET', () => {
   });
 });
 
-describe('the guide', () => {
+describe('The guide', () => {
   it.each([
     [
       '/guide/start/agent',
@@ -125,7 +125,7 @@ describe('the guide', () => {
   });
 });
 
-describe('in the coding that the client takes', () => {
+describe('The content coding of pages', () => {
   const decoders = { br: brotliDecompressSync, gzip: gunzipSync, identity: (bytes: Buffer) => bytes };
   const text = { js: `export {};//${LONG}`, html: `<html data-sandbox="on">${LONG}</html>` };
 
@@ -140,20 +140,23 @@ describe('in the coding that the client takes', () => {
     ['/transparency', 'gzip', 'gzip', text.html],
     ['/transparency', `br,${'x,'.repeat(512)}`, 'identity', text.html],
     ['/dashboard', 'br', 'identity', '<html data-sandbox="on">dashboard</html>'],
-  ] as const)('%s for "%s" is %s, and the same text', async (path, accepted, coding, expected) => {
-    const { base } = await start(true);
-    const { headers, body } = await rawGet(
-      `${base}${path}`,
-      accepted === undefined ? {} : { 'accept-encoding': accepted },
-    );
-    expect(headers['content-encoding'] ?? 'identity').toBe(coding);
-    expect(headers.vary).toBe('Accept-Encoding');
-    expect(headers['content-length']).toBe(String(body.length));
-    expect(decoders[coding](body).toString()).toBe(expected);
-    if (coding !== 'identity') expect(body.length).toBeLessThan(expected.length / 4);
-  });
+  ] as const)(
+    'of %s for "%s" is %s, and decodes to the same text',
+    async (path, accepted, coding, expected) => {
+      const { base } = await start(true);
+      const { headers, body } = await rawGet(
+        `${base}${path}`,
+        accepted === undefined ? {} : { 'accept-encoding': accepted },
+      );
+      expect(headers['content-encoding'] ?? 'identity').toBe(coding);
+      expect(headers.vary).toBe('Accept-Encoding');
+      expect(headers['content-length']).toBe(String(body.length));
+      expect(decoders[coding](body).toString()).toBe(expected);
+      if (coding !== 'identity') expect(body.length).toBeLessThan(expected.length / 4);
+    },
+  );
 
-  it('each coding has a tag of its own, so that no cache takes one for the other', async () => {
+  it('has a separate ETag per coding, so that caches do not mix them', async () => {
     const { base } = await start(true);
     const tags = ['br', 'gzip', 'identity'].map(
       async (accepted) =>
@@ -163,8 +166,8 @@ describe('in the coding that the client takes', () => {
   });
 });
 
-describe('the bare address', () => {
-  it('is the start page to whoever takes HTML, as a browser or curl, and otherwise no path', async () => {
+describe('The path /', () => {
+  it('serves the start page to clients that accept HTML, and is 404 otherwise and for POST', async () => {
     const { call } = await start(false);
     const page = await call('GET', '/', { headers: { accept: 'text/html,*/*;q=0.8' } });
     expect([page.status, page.text]).toEqual([200, '<html data-sandbox="off">index</html>']);
@@ -178,14 +181,14 @@ describe('the bare address', () => {
   });
 });
 
-it('the reference alone may have styles in it and a worker, and nothing of elsewhere', async () => {
+it('The policy of /docs allows inline styles, and nothing from other origins', async () => {
   const { call } = await start(false);
   const policy = (await call('GET', '/docs')).headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none';script-src 'self';style-src 'self' 'unsafe-inline'");
   expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
 });
 
-it('the playground is there, and linked, only where the sandbox is', async () => {
+it('The playground is served and linked only where the sandbox is on', async () => {
   const [without, withIt] = [await start(false), await start(true)];
   expect((await without.call('GET', '/playground')).status).toBe(404);
   expect((await withIt.call('GET', '/playground')).status).toBe(200);
@@ -217,7 +220,7 @@ it.each([
   ['/guide/start/nobody', '../../'],
   ['/a'.repeat(2_000), 'https://svc.example/'],
 ])(
-  '%s is told to a browser as a page with links and styles, to a program as any error',
+  '%s is a 404 page with links and styles for a browser, and a JSON error for a program',
   async (path, root) => {
     const { call } = await start(true);
     const page = await call('GET', path, { headers: { accept: 'text/html,*/*;q=0.8' } });
@@ -234,7 +237,7 @@ it.each([
   },
 );
 
-it('a route of the API answers a browser as it answers a program', async () => {
+it('A route of the API answers a browser with JSON as well', async () => {
   const { call } = await start(true);
   const { status, json } = await call('GET', '/me', { headers: { accept: 'text/html,*/*;q=0.8' } });
   expect([status, json.error]).toEqual([401, 'UNAUTHORIZED']);
@@ -244,15 +247,18 @@ it.each([
   ['/guide/', '../guide', '/guide'],
   ['/guide/start/agent/', '../agent', '/guide/start/agent'],
   ['/dashboard/', '../dashboard', '/dashboard'],
-])('%s leads to the page without the slash, also behind a prefix', async (path, location, page) => {
-  const { base, call } = await start(true);
-  const { status, headers } = await fetch(base + path, { redirect: 'manual' });
-  expect([status, headers.get('location')]).toEqual([308, location]);
-  expect(new URL(location, `https://svc.example/prefix${path}`).pathname).toBe(`/prefix${page}`);
-  expect((await call('POST', path)).status).toBe(405);
-});
+])(
+  '%s redirects to the page without the slash, also behind a prefix; POST to it is 405',
+  async (path, location, page) => {
+    const { base, call } = await start(true);
+    const { status, headers } = await fetch(base + path, { redirect: 'manual' });
+    expect([status, headers.get('location')]).toEqual([308, location]);
+    expect(new URL(location, `https://svc.example/prefix${path}`).pathname).toBe(`/prefix${page}`);
+    expect((await call('POST', path)).status).toBe(405);
+  },
+);
 
-it('POST is 405 with Allow, HEAD has no body', async () => {
+it('A page answers POST with 405 and Allow, and HEAD without a body', async () => {
   const { call } = await start(true);
   const { status, headers } = await call('POST', '/dashboard');
   expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
@@ -264,13 +270,13 @@ it('POST is 405 with Allow, HEAD has no body', async () => {
   ]);
 });
 
-it('where the pages are not built, the start says so', () => {
+it('The start fails with a message if the pages are not built', () => {
   expect(() => loadPages(pathToFileURL(`${folder}/nowhere/`), { hasSandbox: false })).toThrow(
     'the pages are not built: run `npm run build`',
   );
 });
 
-it('whoever has read all the pages they may can still get the documents of keys, and the other way round', async () => {
+it('The limits of pages and of public routes are counted separately for an address', async () => {
   const { base } = await startService({
     deps: pagesOf(false),
     limits: { pagesPerMinute: 2, publicPerMinute: 1 },

@@ -15,7 +15,7 @@ const startWithLongAnswers = () =>
     ) as unknown as Partial<Handlers>,
   });
 
-it('what is public is compressed; what is made for a caller never is, so that its length tells of no secret in it', async () => {
+it('Public answers are compressed; answers for a caller never are, so that their length reveals no secret', async () => {
   const { base } = await startWithLongAnswers();
   const compressed = await Promise.all(
     reads.map(async ([id, route]) => {
@@ -34,7 +34,7 @@ it('what is public is compressed; what is made for a caller never is, so that it
   );
 });
 
-it('the coding is one that the client takes, and what it decodes to is the same text', async () => {
+it('The content coding is one that the client accepts, and decodes to the same text', async () => {
   const { base } = await startWithLongAnswers();
   const get = (accepted?: string) =>
     rawGet(`${base}/.well-known/did.json`, accepted === undefined ? {} : { 'accept-encoding': accepted });
@@ -52,7 +52,7 @@ it('the coding is one that the client takes, and what it decodes to is the same 
     expect([headers.vary, headers['content-length']]).toEqual(['Accept-Encoding', String(body.length)]);
 });
 
-it('a short text is sent as it is', async () => {
+it('A short text is not compressed', async () => {
   const { base } = await startService();
   const { headers } = await rawGet(`${base}/healthz`, { 'accept-encoding': 'br' });
   expect(headers['content-encoding']).toBeUndefined();

@@ -60,8 +60,8 @@ const startGate = (limits: Partial<RateLimits> = {}) => {
 /** A smaller table: 1,000 addresses instead of 100,000, so that fewer networks fill it. */
 const countedAddresses = 1_000;
 
-describe('networks that fail once each until the table of addresses is full', () => {
-  it('take no credential away from an address of another network', async () => {
+describe('When networks have filled the table of addresses with one failure each', () => {
+  it('a valid credential from an address of another network is still accepted', async () => {
     const { ask, flood } = startGate({ countedAddresses, sharedLookUpsPerMinute: 0 });
     await flood('2001:db8:1', 1_100);
     expect(await ask('2001:db8:1:ffff::1', REVOKER)).toBe(429);
@@ -70,7 +70,7 @@ describe('networks that fail once each until the table of addresses is full', ()
     expect(await ask('198.51.100.7', REVOKER)).toBe(200);
   });
 
-  it('take none away from their own network until a bounded number of look-ups is used up', async () => {
+  it('a valid credential from their own network is accepted until a bounded number of look-ups is used up', async () => {
     const { ask, flood, lookedUp } = startGate({ countedAddresses, sharedLookUpsPerMinute: 2 });
     await flood('2001:db8:1', 1_020);
     expect(await ask('2001:db8:1:fffe::1', REVOKER)).toBe(200);
@@ -79,14 +79,14 @@ describe('networks that fail once each until the table of addresses is full', ()
     expect(lookedUp.length).toBe(before + 1);
   });
 
-  it('an address that failed too often by itself gets no more look-ups than before', async () => {
+  it('an address that failed too often gets no more than its 20 look-ups, without such a flood', async () => {
     const { ask, lookedUp } = startGate();
     for (let i = 0; i < 30; i++) await ask('198.51.100.7', 'dk_rp_nobody');
     expect(lookedUp.length).toBe(20);
   });
 });
 
-it('the members of an org have a limit together, beside those of each, and other orgs are not affected', async () => {
+it('The members of an org share a limit in addition to their own limits; other orgs are not affected', async () => {
   const { ask } = startGate({ authenticatedPerMinute: 3, subjectPerMinute: 3, orgPerMinute: 4 });
   const statuses = [];
   for (const name of ['a', 'a', 'b', 'b', 'b', 'a', 'c'])
@@ -94,7 +94,7 @@ it('the members of an org have a limit together, beside those of each, and other
   expect(statuses).toEqual([200, 200, 200, 200, 429, 429, 200]);
 });
 
-describe('a relying party under the DID of another customer’s Principal', () => {
+describe('A relying party under the DID of another customer’s Principal', () => {
   /** Statuses of `count` calls of it, and then of one call of the Principal. */
   const askBeside = async (limits: Partial<RateLimits>, count: number) => {
     const { ask } = startGate(limits);
@@ -103,16 +103,16 @@ describe('a relying party under the DID of another customer’s Principal', () =
     return [...statuses, await ask('198.51.100.7', 'dk_principal_c', routes.revokeGrant)];
   };
 
-  it('takes nothing of what the Principal may ask in a minute', async () => {
+  it('uses nothing of the Principal’s limit per minute', async () => {
     expect(await askBeside({ subjectPerMinute: 2 }, 3)).toEqual([200, 200, 429, 200]);
   });
 
-  it('takes nothing of what the Principal may have under way', async () => {
+  it('uses nothing of the Principal’s limit of concurrent calls', async () => {
     expect(await askBeside({ subjectAtOnce: 2 }, 3)).toEqual([200, 200, 429, 200]);
   });
 });
 
-describe('the limit of verifications under way', () => {
+describe('The limit of concurrent verifications', () => {
   afterEach(() => vi.restoreAllMocks());
 
   type Attack = (gate: RequestGate, exchange: Exchange) => void;
@@ -166,7 +166,7 @@ describe('the limit of verifications under way', () => {
     return letIn;
   };
 
-  it('falls where answers are late, and not by batches or by what waited for a host of somebody else', async () => {
+  it('falls when answers are late, but not because of batches or waits for another party’s host', async () => {
     expect(await letInAfter(() => {})).toBe(12);
     expect(await letInAfter((gate, exchange) => gate.countMore(routes.verify, exchange, 49))).toBe(200);
     const waited = (_: RequestGate, exchange: Exchange) => {
@@ -175,7 +175,7 @@ describe('the limit of verifications under way', () => {
     expect(await letInAfter(waited)).toBe(200);
   });
 
-  it('does not rise by what was refused or decided nothing, as it does by decisions', async () => {
+  it('rises by decisions, but not by refused calls or calls that decided nothing', async () => {
     const undecided = (exchange: Exchange, statusCode: number) => {
       Object.assign(exchange, { decisions: 0, decided: null });
       exchange.response.statusCode = statusCode;

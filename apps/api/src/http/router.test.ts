@@ -10,7 +10,7 @@ const placeOf = (template: string, methods: readonly string[], rest: Respond | n
   others: rest,
 });
 
-describe('the router', () => {
+describe('The router', () => {
   const router = new Router([
     placeOf('/a/b', ['POST']),
     placeOf('/left-out/c', ['PUT'], null),
@@ -20,18 +20,18 @@ describe('the router', () => {
   ]);
   const params = (target: string, method = 'GET') => router.find(method, target)?.params ?? null;
 
-  it('takes fixed segments before parameters', () => {
+  it('prefers fixed segments to parameters', () => {
     expect(router.find('POST', '/a/b')).toEqual({ respond: noOp, params: {} });
     expect(router.find('GET', '/a/b')?.respond).toBe(others);
     expect(params('/a/c')).toEqual({ id: 'c' });
   });
 
-  it('answers HEAD like GET, and other methods of a path that exists apart', () => {
+  it('handles HEAD like GET, and passes other methods of an existing path to a separate handler', () => {
     expect(router.find('HEAD', '/a/c')?.respond).toBe(noOp);
     expect(router.find('DELETE', '/a/c')?.respond).toBe(others);
   });
 
-  it('passes over a path that this deployment leaves out', () => {
+  it('skips a path that this deployment leaves out', () => {
     expect(router.find('PUT', '/left-out/c')?.respond).toBe(noOp);
     expect(params('/left-out/c')).toEqual({ id: 'c' });
   });
@@ -49,7 +49,7 @@ describe('the router', () => {
     ['/a/__proto__', '__proto__'],
   ])('reads the parameter of %o', (target, id) => expect(params(target)).toEqual({ id }));
 
-  it('tells a parameter that is not well encoded from one that is not there', () => {
+  it('throws a URIError for a parameter with a broken escape, and returns null for an unknown path', () => {
     expect(() => params('/a/%')).toThrow(URIError);
     expect(() => params('/a/%ff')).toThrow(URIError);
     expect(params('/none/%')).toBeNull();

@@ -24,19 +24,22 @@ const callExample = (service: Awaited<ReturnType<typeof startService>>, id: Rout
 /** Without the query that the route requires. */
 const barePath = (id: RouteId) => examplePath(id).replace(/\?.*$/, '');
 
-describe('every route', () => {
-  it.each(sampleOf(IDS, 30))('%s: each declared class is let in and answered as declared', async (id) => {
-    const route: Route = routes[id];
-    const service = await startService();
-    const declared = Object.keys(route.responses).map(Number);
-    for (const token of route.auth.length === 0
-      ? [undefined]
-      : route.auth.map((authClass) => TOKEN_FOR[authClass]))
-      expect(declared).toContain((await callExample(service, id, token)).status);
-  });
+describe('Every route', () => {
+  it.each(sampleOf(IDS, 30))(
+    '%s: admits each declared key class and answers with a declared status',
+    async (id) => {
+      const route: Route = routes[id];
+      const service = await startService();
+      const declared = Object.keys(route.responses).map(Number);
+      for (const token of route.auth.length === 0
+        ? [undefined]
+        : route.auth.map((authClass) => TOKEN_FOR[authClass]))
+        expect(declared).toContain((await callExample(service, id, token)).status);
+    },
+  );
 
   it.each(IDS.filter((id) => routes[id].auth.length > 0))(
-    '%s: every other class is refused, with 403 only for org:read',
+    '%s: refuses every other key class with 401, or 403 for org:read where org:admin may call',
     async (id) => {
       const route: Route = routes[id];
       const service = await startService();
@@ -56,18 +59,21 @@ describe('every route', () => {
     },
   );
 
-  it.each(sampleOf(IDS, 16))('%s: an unknown query parameter is a 400 that names it', async (id) => {
-    const route: Route = routes[id];
-    const service = await startService();
-    const [authClass] = route.auth;
-    const body = exampleBody(id);
-    const { status, json } = await service.call(route.method.toUpperCase(), `${barePath(id)}?unheard=1`, {
-      ...(authClass && { token: TOKEN_FOR[authClass] }),
-      ...(body !== undefined && { body }),
-    });
-    expect(status).toBe(400);
-    expect(json).toMatchObject({ error: 'INVALID_REQUEST', message: expect.stringContaining('unheard') });
-  });
+  it.each(sampleOf(IDS, 16))(
+    '%s: refuses an unknown query parameter with a 400 that names it',
+    async (id) => {
+      const route: Route = routes[id];
+      const service = await startService();
+      const [authClass] = route.auth;
+      const body = exampleBody(id);
+      const { status, json } = await service.call(route.method.toUpperCase(), `${barePath(id)}?unheard=1`, {
+        ...(authClass && { token: TOKEN_FOR[authClass] }),
+        ...(body !== undefined && { body }),
+      });
+      expect(status).toBe(400);
+      expect(json).toMatchObject({ error: 'INVALID_REQUEST', message: expect.stringContaining('unheard') });
+    },
+  );
 
   it.each(sampleOf(IDS, 16))('%s: answers the 400 that the reference shows', async (id) => {
     const route: Route = routes[id];
@@ -82,7 +88,7 @@ describe('every route', () => {
     expect([status, json.message]).toEqual([400, badRequestMessage(route)]);
   });
 
-  it.each(sampleOf(IDS, 16))('%s: carries a request id, security headers and its limit', async (id) => {
+  it.each(sampleOf(IDS, 16))('%s: sends a request id, security headers and its rate limit', async (id) => {
     const service = await startService();
     const [authClass] = routes[id].auth as Route['auth'];
     const { headers } = await callExample(service, id, authClass && TOKEN_FOR[authClass]);
@@ -95,7 +101,7 @@ describe('every route', () => {
       expect(headers.get(name)).toMatch(/^\d+$/);
   });
 
-  it.each(IDS)('%s: may be read from any origin exactly when it is public', async (id) => {
+  it.each(IDS)('%s: allows any origin exactly if it is public', async (id) => {
     const service = await startService();
     const route: Route = routes[id];
     const [authClass] = route.auth;
@@ -104,7 +110,7 @@ describe('every route', () => {
   });
 });
 
-describe('methods', () => {
+describe('Routing', () => {
   it.each([
     ['DELETE', '/grants', 'POST, GET, HEAD, OPTIONS'],
     ['GET', '/verify', 'POST, OPTIONS'],
@@ -117,7 +123,7 @@ describe('methods', () => {
     expect([status, headers.get('allow'), json.error]).toEqual([405, allow, 'METHOD_NOT_ALLOWED']);
   });
 
-  it('OPTIONS lists the methods, and on public paths answers a preflight', async () => {
+  it('OPTIONS lists the methods of a path, and on public paths answers a preflight', async () => {
     const { call } = await startService();
     const open = await call('OPTIONS', '/healthz');
     expect([open.status, open.headers.get('allow'), open.headers.get('access-control-allow-origin')]).toEqual(

@@ -64,8 +64,8 @@ const readAll = async (response: IncomingMessage): Promise<string> => {
   return text;
 };
 
-describe('a streamed answer', () => {
-  it('arrives whole, under the status and headers of the handler', async () => {
+describe('A streamed answer', () => {
+  it('arrives whole, with the status and headers of the handler', async () => {
     const service = await start(async function* () {
       yield 'a,b\r\n';
       yield '"é","2"\r\n';
@@ -84,14 +84,14 @@ describe('a streamed answer', () => {
     expect((await call('GET', PATH, { token: TOKENS.rp })).text).toBe('');
   });
 
-  it('is not made for HEAD', async () => {
+  it('is not produced for HEAD', async () => {
     const service = await start(manyMegabytes);
     const { response } = await ask(service, 'HEAD');
     expect([response.statusCode, await readAll(response)]).toEqual([200, '']);
     expect(service.state.made).toBe(0);
   });
 
-  it('that fails before its first part is answered like any failure', async () => {
+  it('that fails before its first part is answered with the error’s status', async () => {
     const { call } = await start(() => ({
       [Symbol.asyncIterator]: () => ({
         next: () => Promise.reject(new ApiError('SERVICE_UNAVAILABLE', 'x')),
@@ -100,7 +100,7 @@ describe('a streamed answer', () => {
     expect((await call('GET', PATH, { token: TOKENS.rp })).status).toBe(503);
   });
 
-  it('that fails later breaks off: no client takes what came for the whole', async () => {
+  it('that fails later resets the connection, so that no client takes the part for the whole', async () => {
     const service = await start(async function* () {
       yield 'a,b\r\n';
       throw new Error('storage went away');
@@ -111,7 +111,7 @@ describe('a streamed answer', () => {
     await expect.poll(() => service.log.join('')).toMatch(/"route":"exportDecisions","status":0/);
   });
 
-  it('that fails breaks off for a client of HTTP/1.0 too, to which the end of the connection is the end', async () => {
+  it('that fails resets the connection of an HTTP/1.0 client too, for which the end of the connection is the end of the body', async () => {
     const service = await start(async function* () {
       yield 'a,b\r\n';
       throw new Error('storage went away');
@@ -124,8 +124,8 @@ describe('a streamed answer', () => {
   });
 });
 
-describe('the reader of a stream', () => {
-  it('sets the pace: what it has not taken is not made', async () => {
+describe('The reader of a streamed answer', () => {
+  it('sets the pace: parts that it has not read are not produced', async () => {
     const service = await start(manyMegabytes);
     const { response } = await ask(service);
     await once(response, 'readable');
@@ -142,7 +142,7 @@ describe('the reader of a stream', () => {
     expect(service.state).toEqual({ made: MANY, ended: 1 });
   });
 
-  it('that goes away ends the work', async () => {
+  it('that disconnects ends the production', async () => {
     const service = await start(manyMegabytes);
     const { response } = await ask(service);
     await once(response, 'readable');
@@ -152,7 +152,7 @@ describe('the reader of a stream', () => {
     await expect.poll(() => service.log.join('')).toMatch(/"route":"exportDecisions","status":0/);
   });
 
-  it('that takes a little all the time is cut once the answer has had its time', async () => {
+  it('that reads slowly but steadily is cut at the time limit of the answer', async () => {
     const { state, stream } = makeBody(manyMegabytes);
     const contentType = 'text/csv; charset=utf-8; header=present' as const;
     const headers = { 'X-Svc-Rows': '2' };
@@ -175,7 +175,7 @@ describe('the reader of a stream', () => {
     }
   });
 
-  it('that takes nothing for too long is cut', async () => {
+  it('that reads nothing for too long is cut', async () => {
     const service = await start(manyMegabytes, { stalledClientMs: 50 });
     const { response } = await ask(service);
     await expect.poll(() => service.state.ended).toBe(1);
@@ -183,7 +183,7 @@ describe('the reader of a stream', () => {
   });
 });
 
-it('the reader of a whole answer that takes nothing for too long is cut as well', async () => {
+it('The reader of an ordinary answer that reads nothing for too long is cut', async () => {
   const stats = { day: 'x'.repeat(1 << 26) };
   const getDecisionStats = async () => ({ status: 200 as const, body: stats as never });
   const service = await startService({ handlers: { getDecisionStats }, limits: { stalledClientMs: 50 } });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Caller } from './caller.ts';
 import { WorkingCredentials } from './working-credentials.ts';
 
-it('a credential that goes on working is not pushed out by any number of others', () => {
+it('A credential that is still in use is not evicted by any number of others', () => {
   const caller = {} as Caller;
   const working = new WorkingCredentials(3);
   working.add('victim', caller);

@@ -41,22 +41,22 @@ const contend = async (): Promise<{ pid: number; answer: string; child: ReturnTy
   return { pid: child.pid ?? 0, answer: String(answer), child };
 };
 
-describe('a data folder', () => {
-  it('has one owner, whose number everybody else is told', async () => {
+describe('The lock of a data folder', () => {
+  it('has one owner; other processes get its process id', async () => {
     const owner = await contend();
     expect(owner.answer).toBe('held');
     expect((await contend()).answer).toBe(String(owner.pid));
     expect(lockInstance(folder)).toEqual({ held: false, ownerPid: owner.pid });
   });
 
-  it('of many who start together has one owner', async () => {
+  it('goes to exactly one of several processes that start together', async () => {
     writeFileSync(lockFile, '1 of a life before\n');
     const answers = (await Promise.all(Array.from({ length: 4 }, contend))).map(({ answer }) => answer);
     expect(answers.filter((answer) => answer === 'held')).toHaveLength(1);
     expect(new Set(answers).size).toBe(2);
   });
 
-  it('is free again when its owner ends, and when it was killed', async () => {
+  it('is free again after its owner has ended or was killed', async () => {
     const first = await contend();
     first.child.stdin?.end();
     await once(first.child, 'exit');
@@ -71,7 +71,7 @@ describe('a data folder', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'is not held by a process that only has the number of an owner of before',
+    'is not held by a process that merely has the process id of an earlier owner',
     () => {
       for (const left of [`${process.pid} of a life before\n`, '1 of a life before\n', 'nonsense', '']) {
         writeFileSync(lockFile, left);
@@ -83,7 +83,7 @@ describe('a data folder', () => {
   );
 
   it.runIf(process.platform === 'linux')(
-    'is free when its owner was killed, though whoever started that has not waited for it yet',
+    'is free after its owner was killed, even while that is a zombie',
     async () => {
       // `sleep` replaces the shell, and does not wait for child processes.
       const started = '"$0" "$1" "$2" <&3 & exec sleep 600';
@@ -101,7 +101,7 @@ describe('a data folder', () => {
     },
   );
 
-  it('keeps the lock of another when a release comes late', () => {
+  it('of another owner is not removed by a late release', () => {
     const lock = lockInstance(folder);
     writeFileSync(lockFile, 'of another\n');
     if (lock.held) lock.release();

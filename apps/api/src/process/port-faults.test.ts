@@ -17,7 +17,7 @@ const listen = async (): Promise<{ port: number; close(): Promise<unknown> }> =>
   return { port: (server.address() as AddressInfo).port, close };
 };
 
-it('names the variable of each port that is taken', async () => {
+it('findPortFaults names the variable of each port that is taken', async () => {
   const [one, other] = [await listen(), await listen()];
   const faults = await findPortFaults({ host: HOST, port: one.port, adminHost: HOST, adminPort: other.port });
   expect(faults).toEqual([
@@ -26,7 +26,7 @@ it('names the variable of each port that is taken', async () => {
   ]);
 });
 
-it('leaves free ports free', async () => {
+it('findPortFaults leaves free ports unused: a second check finds them free as well', async () => {
   const [one, other] = [await listen(), await listen()];
   await Promise.all([one.close(), other.close()]);
   const config = { host: HOST, port: one.port, adminHost: HOST, adminPort: other.port };
@@ -34,10 +34,13 @@ it('leaves free ports free', async () => {
   expect(await findPortFaults(config)).toEqual([]);
 });
 
-it.each(['no-such-host.invalid', '192.0.2.1'])('names the variable of each host that is %s', async (host) => {
-  const ports = { port: 40_001, adminPort: 40_002 };
-  expect(await findPortFaults({ host, adminHost: host, ...ports })).toEqual([
-    expect.stringMatching(`^SVC_HOST ${host} `),
-    expect.stringMatching(`^SVC_ADMIN_HOST ${host} `),
-  ]);
-});
+it.each(['no-such-host.invalid', '192.0.2.1'])(
+  'findPortFaults names the variable of each host that cannot be bound: %s',
+  async (host) => {
+    const ports = { port: 40_001, adminPort: 40_002 };
+    expect(await findPortFaults({ host, adminHost: host, ...ports })).toEqual([
+      expect.stringMatching(`^SVC_HOST ${host} `),
+      expect.stringMatching(`^SVC_ADMIN_HOST ${host} `),
+    ]);
+  },
+);

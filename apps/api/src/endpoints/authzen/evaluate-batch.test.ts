@@ -15,7 +15,7 @@ const ITEM = {
   resource: { type: 'order', id: 'order/1' },
 };
 
-it('tells of the items that were decided, and not of those that failed', async () => {
+it('A batch notes the decisions of items that were decided, and none for failed items', async () => {
   const told: unknown[] = [];
   const evaluate: EvaluateOne = async (_caller, _asked, _idempotency, options) => {
     options?.noteDecision?.({ receiptId: 'drc_1', decision: 'DENY', reason: null, isRepeat: false });
@@ -33,7 +33,7 @@ it('tells of the items that were decided, and not of those that failed', async (
 it.each([
   ['deny_on_first_deny', true],
   ['permit_on_first_permit', false],
-] as const)('%s evaluates nothing more once its caller is gone', async (semantic, decision) => {
+] as const)('%s stops evaluating once the client has disconnected', async (semantic, decision) => {
   const gone = new AbortController();
   let evaluated = 0;
   const evaluate: EvaluateOne = async () => {

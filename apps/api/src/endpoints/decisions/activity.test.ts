@@ -51,7 +51,7 @@ const setUp = (grantCount = 1) => {
   return { ask, answer, asked };
 };
 
-it('however often one subject asks at once, the rows of two answers are held; a ninth call is refused, the others come in turn', async () => {
+it('Activity of one subject is read for two calls at once; six more wait their turn, and a ninth is refused', async () => {
   const { ask, answer, asked } = setUp();
   const asking = Array.from({ length: 8 }, ask);
   await settled();
@@ -64,7 +64,7 @@ it('however often one subject asks at once, the rows of two answers are held; a 
   expect((await Promise.all(asking)).map(({ status }) => status)).toEqual(Array(8).fill(200));
 });
 
-it('the Agents of all Grants of an answer are asked for at once', async () => {
+it('Activity looks up the Agents of all returned Grants in one query', async () => {
   const { ask, answer, asked } = setUp(250);
   const asking = ask();
   await settled();

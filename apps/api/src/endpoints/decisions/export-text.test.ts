@@ -31,7 +31,7 @@ async function* batchesOf(all: readonly ExportedDecision[]) {
   yield all;
 }
 
-it('CSV is as an independent writer of RFC 4180 has it, with every text in quotes, whatever the cells hold', async () => {
+it('The CSV export equals that of an independent RFC 4180 writer with all texts quoted, for any cell values', async () => {
   const law = fc.asyncProperty(rows, async (all) => {
     const parts: Uint8Array[] = [];
     for await (const part of exportCsv(batchesOf(all))) parts.push(part);

@@ -8,7 +8,7 @@ const SIGNS = ['=', '+', '-', '@', '＝', '⁼'];
 const COMPUTED =
   /(?<=^|[;|\t])(?=[\s"'`\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@＝＋－＠﹦﹢﹣﹫⁼₌⁺₊⁻₋]|[\t\r\n'])/gu;
 
-describe('a cell', () => {
+describe('A CSV cell', () => {
   it.each([
     ...SIGNS.flatMap((sign) => [
       `${sign}1`,
@@ -20,11 +20,11 @@ describe('a cell', () => {
     ]),
     "'=1",
     '\r1',
-  ])('%j begins with a mark', (text) => {
+  ])('%j begins with a quote mark', (text) => {
     expect(inertCell(text).startsWith("'")).toBe(true);
   });
 
-  it('holds no formula for a program that takes other separators', () => {
+  it('contains no formula, even for a program that splits at ; | or tab', () => {
     const text = fc.string({
       unit: fc.constantFrom(...SIGNS, ';', '|', '\t', ' ', "'", 'a', '1'),
       maxLength: 12,
@@ -37,7 +37,7 @@ describe('a cell', () => {
     );
   });
 
-  it('gives back what was there when the marks are taken off', () => {
+  it('gives back the stored text when the quote marks are removed', () => {
     const text = fc.string({
       unit: fc.constantFrom(...SIGNS, ';', '|', '\t', '\r', ' ', "'", '"', 'a'),
       maxLength: 12,
@@ -50,7 +50,7 @@ describe('a cell', () => {
     );
   });
 
-  it('is marked where the rule says, whatever it holds', () => {
+  it('has quote marks exactly where the rule requires them, for any text', () => {
     const dropped = [' ', '\t', '\r', '\n', '"', "'", '`', '\u200b', '\u0001', '\u2800', '\u{e0001}'];
     const unit = fc.oneof(
       fc.constantFrom(...SIGNS, ...dropped, ';', '|', ',', 'a', '1', '\ud800', '\udc00', '\u{1f600}'),
@@ -64,13 +64,13 @@ describe('a cell', () => {
     );
   });
 
-  it('of a million tabs is gone through once', () => {
+  it('of a million tabs is marked correctly', () => {
     const tabs = '\t'.repeat(1_000_000);
     expect(inertCell(tabs)).toBe("'\t".repeat(1_000_000));
     expect(inertCell(`${tabs}=`)).toBe(`${"'\t".repeat(1_000_000)}'=`);
   });
 
-  it('that is a number or nothing stays it', () => {
+  it('of a number, null or harmless text has no quote mark', () => {
     expect([inertCell(5), inertCell(null), inertCell('order/1')]).toEqual(['5', '', 'order/1']);
   });
 });

@@ -21,7 +21,7 @@ const create = (count: number, failsAt = 0) => {
 };
 const settled = () => new Promise(setImmediate);
 
-it('while one is sent the next is made, and no more than that', async () => {
+it('oneAhead produces one item ahead of the reader, and no more', async () => {
   const { state, items } = create(5);
   const ahead = oneAhead(items);
   for (let i = 1; i <= 3; i++) {
@@ -33,14 +33,14 @@ it('while one is sent the next is made, and no more than that', async () => {
   expect(state).toEqual({ made: 4, hasEnded: true });
 });
 
-it('one that cannot be made fails in its turn, behind all that could', async () => {
+it('oneAhead throws a failure of the source in order, after all items before it', async () => {
   const ahead = oneAhead(create(5, 3).items);
   expect([await ahead.next(), await ahead.next()].map(({ value }) => value)).toEqual([1, 2]);
   await settled();
   await expect(ahead.next()).rejects.toThrow('storage went away');
 });
 
-it('an export keeps its turn until its last part was taken, however early that was made', async () => {
+it('An export keeps its turn until its last part was read, even if that was produced earlier', async () => {
   const turns = new StreamTurns(EXPORTS);
   const tenant = tenantAt('a');
   const begun = [1, 2, 3].map(() => turns.take(tenant, oneAhead(create(1).items)));

@@ -108,7 +108,7 @@ it.each([undefined, 1, 2, 6, 366])(
   },
 );
 
-it('GET /metrics names no tenant that did not consent', async () => {
+it('GET /metrics names only tenants that consented', async () => {
   const { text, json } = await metrics(366);
   const consented = (json.named_principals as { did: string }[]).map(({ did }) => did);
   for (const subject of subjects.filter((one) => !consented.includes(one)))

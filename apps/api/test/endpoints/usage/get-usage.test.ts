@@ -155,7 +155,7 @@ describe.each([
     if (work !== '') await deployment.sql.query(work);
   });
 
-  it('counts to an RP key its own verifications', async () => {
+  it('counts for an RP key its own verifications', async () => {
     expect(await usage('rp')).toEqual({ ...usageOf(({ rp }) => rp === shop), rp: shop });
     expect(await usage('rp', { rp: shop, principal: member, key_id: key1, ...WHOLE })).toEqual({
       ...usageOf((one) => one.rp === shop && one.principal === member && one.keyId === key1, WHOLE_MS),
@@ -163,7 +163,7 @@ describe.each([
     });
   });
 
-  it('counts to a Principal key the verifications of its Grants, at any relying party', async () => {
+  it('counts for a Principal key the verifications of its Grants, at any relying party', async () => {
     const mine = ({ principal }: Decision) => principal === member;
     expect(await usage('principal')).toEqual({ ...usageOf(mine), principal: member });
     expect(await usage('principal', { by: 'key', ...WHOLE })).toEqual({
@@ -176,7 +176,7 @@ describe.each([
     });
   });
 
-  it('counts to an org key all its relying parties, one of them, or the Grants of a member', async () => {
+  it('counts for an org key all its relying parties, one of them, or the Grants of a member', async () => {
     const rps = [shop, branch].sort();
     expect(await usage('org', WHOLE)).toEqual({ ...usageOf(({ rp }) => rp !== elsewhere, WHOLE_MS), rps });
     expect(await usage('org', { rp: branch })).toEqual({
@@ -198,7 +198,7 @@ describe.each([
   });
 
   it.each(['admin', 'observer'])(
-    'counts to the %s all verifications, or any filtered part of them',
+    'counts for the %s all verifications, or any filtered part of them',
     async (who) => {
       expect(await usage(who)).toEqual(usageOf(() => true));
       expect(await usage(who, { by: 'key' })).toEqual(usageOf(() => true, DEFAULT, true));

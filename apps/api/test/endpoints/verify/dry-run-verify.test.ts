@@ -214,7 +214,7 @@ describe('A Grant forged by a stranger under the id of another Grant', () => {
 /** By whom a Proof is signed, and for which Grant. */
 type Signing = Pick<Tenants, 'agent'> & Pick<HeldGrant, 'grantId'>;
 
-describe('A dry run by a relying party that has no valid Proof under the Grant', () => {
+describe('A dry run by a relying party that may not use the Grant', () => {
   it('does not reveal the remaining budget: outside the audience, or with a Proof for another party, Agent or Grant', async () => {
     const rp = { profile: 'svc-base-v2' };
     const owner = await deployment.createTenants({ rp });
