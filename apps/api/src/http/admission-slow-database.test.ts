@@ -129,7 +129,7 @@ describe('Admission with a database with a tenth of a processor', () => {
       3,
     ),
   )(
-    'misses no request at half of the capacity from two seconds after an overload of three times (%i)',
+    'answers all requests at half of the capacity from two seconds after a threefold overload (seed %i)',
     (seed) => {
       const { missedAtSeconds, answered } = serve(seed, [
         { seconds: 60, perSecond: 3 * CARRIED },

@@ -66,7 +66,7 @@ describe('Admission under three times the capacity for 60 s', () => {
     expect(limited(67_000, 75_000)).toMatchObject({ refused: 0, late: 0 });
   });
 
-  it('would, without the limit, answer less than a tenth in time, and late even after the load has ended', () => {
+  it('answers, without the limit, less than a tenth in time, and some late even after the load has ended', () => {
     const during = simulate(null, OVERLOAD);
     expect(during(10_000, 65_000).goodPerSecond).toBeLessThan(0.1 * 200);
     expect(during(67_000, 75_000).late).toBeGreaterThan(0);

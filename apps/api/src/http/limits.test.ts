@@ -102,13 +102,13 @@ describe('The client address', () => {
     expect(customerIpOf(console, forwarding(sent), '203.0.113.9')).toBe(ip);
   });
 
-  it('ignores x-svc-client-ip from every other caller', () => {
+  it('is not taken from x-svc-client-ip of any other caller', () => {
     const others = [null, { class: 'admin', subject: null, keyId: null }] satisfies (Caller | null)[];
     for (const caller of others)
       expect(customerIpOf(caller, forwarding('198.51.100.7'), '203.0.113.9')).toBe('203.0.113.9');
   });
 
-  it('ignores x-svc-client-ip in the limit of failed authentications', async () => {
+  it('is not taken from x-svc-client-ip in the limit of failed authentications', async () => {
     const { call } = await startService({ limits: { failedAuthenticationsPerMinute: 2 } });
     const statuses = [];
     for (let i = 0; i < 3; i++) {
@@ -118,7 +118,7 @@ describe('The client address', () => {
     expect(statuses).toEqual([401, 401, 429]);
   });
 
-  it('ignores X-Forwarded-For without a configured proxy', async () => {
+  it('is not taken from X-Forwarded-For without a configured proxy', async () => {
     const { call } = await startService({ limits: { publicPerMinute: 2 } });
     const statuses = [];
     for (let i = 0; i < 3; i++)

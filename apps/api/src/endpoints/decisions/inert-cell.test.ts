@@ -20,7 +20,7 @@ describe('A CSV cell', () => {
     ]),
     "'=1",
     '\r1',
-  ])('%j begins with a quote mark', (text) => {
+  ])('%j gets a leading apostrophe', (text) => {
     expect(inertCell(text).startsWith("'")).toBe(true);
   });
 
@@ -37,7 +37,7 @@ describe('A CSV cell', () => {
     );
   });
 
-  it('gives back the stored text when the quote marks are removed', () => {
+  it('gives back the stored text when the added apostrophes are removed', () => {
     const text = fc.string({
       unit: fc.constantFrom(...SIGNS, ';', '|', '\t', '\r', ' ', "'", '"', 'a'),
       maxLength: 12,
@@ -50,7 +50,7 @@ describe('A CSV cell', () => {
     );
   });
 
-  it('has quote marks exactly where the rule requires them, for any text', () => {
+  it('has added apostrophes exactly where the rule requires them, for any text', () => {
     const dropped = [' ', '\t', '\r', '\n', '"', "'", '`', '\u200b', '\u0001', '\u2800', '\u{e0001}'];
     const unit = fc.oneof(
       fc.constantFrom(...SIGNS, ...dropped, ';', '|', ',', 'a', '1', '\ud800', '\udc00', '\u{1f600}'),
@@ -70,7 +70,7 @@ describe('A CSV cell', () => {
     expect(inertCell(`${tabs}=`)).toBe(`${"'\t".repeat(1_000_000)}'=`);
   });
 
-  it('of a number, null or harmless text has no quote mark', () => {
+  it('of a number, null or harmless text has no added apostrophe', () => {
     expect([inertCell(5), inertCell(null), inertCell('order/1')]).toEqual(['5', '', 'order/1']);
   });
 });

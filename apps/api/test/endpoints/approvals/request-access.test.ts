@@ -80,7 +80,7 @@ describe('An access request answers 202', () => {
     });
   });
 
-  it("and is audited once, with the relying party's approval.request", async () => {
+  it('and writes one audit event approval.request to the relying party’s log, even if the call is repeated', async () => {
     const { receipt_id } = await denied({ ...DEAR, resource: 'order/audited' });
     const { id } = askedOf(await about(receipt_id));
     await about(receipt_id);
@@ -89,7 +89,7 @@ describe('An access request answers 202', () => {
   });
 });
 
-it("an access request that waits for another to the same Principal locks neither the Principal's row nor the key's", async () => {
+it('An access request that waits for another to the same Principal locks neither the Principal’s row nor the key’s', async () => {
   const own = await deployment.createTenants(V2);
   const held = await issueGrant(own);
   const { receipt_id } = await denied(DEAR, own, held);
@@ -115,7 +115,7 @@ it("an access request that waits for another to the same Principal locks neither
   expect(statusOf(asked)).toBe('pending');
 });
 
-it('an access request takes the Receipt and the Proof from the primary, not from the report database', async () => {
+it('An access request takes the Receipt and the Proof from the primary, not from the report database', async () => {
   const { service } = deployment.process;
   const own = await deployment.createTenants(V2);
   const held = await issueGrant(own);

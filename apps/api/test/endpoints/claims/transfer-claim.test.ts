@@ -115,7 +115,7 @@ it('The transfer of a relying party in no org succeeds without decisions; with d
   expect(await me(busy.rpKey)).toBe(200);
 });
 
-describe('The transfer of a managed Principal, which cannot be given new signing keys,', () => {
+describe('The transfer of a managed Principal', () => {
   const decide = async (tenants: Tenants, grant: HeldGrant) => {
     const body = await verifyBody(tenants, grant);
     const { decision, reason } = receiptOf(
@@ -135,7 +135,7 @@ describe('The transfer of a managed Principal, which cannot be given new signing
     return { former, next, tenants, did: tenants.principalDid, grant: await issueGrant(tenants) };
   };
 
-  it('is refused with 409, to an org and to none; keys and Grants stay valid, and nothing is audited', async () => {
+  it('is refused with 409, to an org and to none; its API keys and Grants stay valid, and nothing is audited', async () => {
     const { former, next, tenants, did: managed, grant } = await scene();
     for (const orgId of [next.orgId, null]) {
       const { status, json } = await transfer(managed, 'principal', orgId);

@@ -50,7 +50,7 @@ const runAll = async () => {
   return statuses;
 };
 
-it('A conformance run is running from its start on, and has a report once a runner has executed it', async () => {
+it('POST /conformance/runs answers 202 with the running run, which has a report once a runner has executed it', async () => {
   const { rpKey } = await deployment.createTenants();
   const { status, json } = await start(rpKey);
   expect(status).toBe(202);

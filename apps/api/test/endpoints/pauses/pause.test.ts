@@ -264,7 +264,7 @@ describe('While the Principal is paused', () => {
 });
 
 it.each(SCOPES)(
-  'the Receipt of a DENY for %s is valid, and its audit lists the pause as an assumption',
+  'The Receipt of a DENY for %s that is paused is valid, and its audit lists the pause as an assumption',
   async (_what, arrange) => {
     const { key, target } = arrange();
     await pause(key, target);

@@ -90,7 +90,7 @@ describe('POST /principals answers 201', () => {
     expect(document?.assertionMethod).toEqual(fragments.map((fragment) => `${json.did}#${fragment}`));
   });
 
-  it.each(['a', '0', 'a-b', `a${'-'.repeat(61)}z`])('to slug %s', async (slug) => {
+  it.each(['a', '0', 'a-b', `a${'-'.repeat(61)}z`])('for slug %s', async (slug) => {
     expect((await create(managed({ slug }))).status).toBe(201);
   });
 

@@ -24,7 +24,7 @@ describe('PATCH /principals/{did} with may_be_named', () => {
   const patch = (did: string, key: string, body: unknown) =>
     deployment.call('PATCH', recordPath(did), { key, body });
 
-  it('is set and reset by the operator and shown in the directory; the Principal’s version does not change', async () => {
+  it('lets the operator set and reset the consent, which the directory shows; the Principal’s version does not change', async () => {
     const versionOf = async () =>
       (await deployment.sql.query('select version from principals where did = $1', [foreign.principalDid]))
         .rows[0]?.version;

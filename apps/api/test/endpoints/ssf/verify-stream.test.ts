@@ -24,7 +24,7 @@ it('POST /ssf/verify without a state sends an event without a state', async () =
   expect(events).toEqual({ [VERIFICATION]: {} });
 });
 
-it('POST /ssf/verify within min_verification_interval answers 429 with retry-after; another stream is not affected', async () => {
+it('A second POST /ssf/verify within min_verification_interval answers 429 with retry-after; another stream is not affected', async () => {
   const { stream_id, min_verification_interval } = await world.create({});
   await world.call('POST', '/ssf/verify', { stream_id });
   const again = await world.call('POST', '/ssf/verify', { stream_id });

@@ -9,7 +9,7 @@ const { get, close, days, large } = await withThreeDays(withOwnDeployment());
 beforeAll(close);
 
 describe('GET /checkpoints/{day}', () => {
-  it('of closed days are signed, cacheable, chained by previous_root, and have the size and root of their leaves', async () => {
+  it('returns for closed days signed, cacheable checkpoints, chained by previous_root, with size and root of their leaves', async () => {
     const { text: serviceDidDocument } = await get('/.well-known/did.json');
     let previousRoot: unknown = null;
     for (const [i, day] of days.entries()) {

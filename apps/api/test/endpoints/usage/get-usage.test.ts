@@ -193,7 +193,7 @@ describe.each([
     });
   });
 
-  it('counts nothing to an org without relying parties', async () => {
+  it('counts nothing for an org without relying parties', async () => {
     expect(await usage('emptyOrg')).toEqual({ ...usageOf(() => false), rps: [] });
   });
 

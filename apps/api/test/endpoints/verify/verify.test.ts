@@ -104,7 +104,7 @@ describe('POST /verify answers 200', () => {
   });
 });
 
-it('a DENY links to the page of its reason, also when replayed by Idempotency-Key; an ALLOW has no link', async () => {
+it('A DENY links to the page of its reason, also when replayed by Idempotency-Key; an ALLOW has no link', async () => {
   const body = await verifyBody(tenants, grant);
   const linkOf = async (headers = {}) => (await verify(body, headers)).headers.link ?? null;
   expect(await linkOf()).toBeNull();
@@ -113,7 +113,7 @@ it('a DENY links to the page of its reason, also when replayed by Idempotency-Ke
   for (let time = 0; time < 2; time++) expect(await linkOf(headers)).toEqual(page);
 });
 
-describe('POST /verify answers 400 to a malformed envelope', () => {
+describe('POST /verify answers 400', () => {
   const jws = 'a.b.c';
   it.each([
     ['no body', ''],
@@ -133,12 +133,12 @@ describe('POST /verify answers 400 to a malformed envelope', () => {
     ['a member twice', `{"grant":"","grant":"","proof":"","action":{}}`],
     ['__proto__ as a member', `{"grant":"","proof":"","action":{},"__proto__":{}}`],
     ['a byte order mark', `\uFEFF{"grant":"","proof":"","action":{}}`],
-  ])('%s', async (_name, text) => {
+  ])('to an envelope with this fault: %s', async (_name, text) => {
     const { status, json } = await verifyText(text);
     expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
   });
 
-  it('an unknown query parameter and a malformed Idempotency-Key get 400 and leave the Proof unspent', async () => {
+  it('to an unknown query parameter and to a malformed Idempotency-Key, and the Proof stays unspent', async () => {
     const body = await verifyBody(tenants, grant);
     const options = { key: tenants.rpKey, body };
     expect((await deployment.call('POST', '/verify?rp=x', options)).status).toBe(400);
@@ -212,7 +212,7 @@ describe('POST /verify answers 413', () => {
     return frame.replace('"grant":""', `"grant":"${'x'.repeat(bytes - frame.length)}"`);
   };
 
-  it('from 65,537 bytes on; 65,536 bytes are evaluated', async () => {
+  it('to 65,537 bytes; 65,536 bytes are evaluated', async () => {
     expect(receiptOf(await verifyText(sized(65_536))).reason).toBe('GRANT_MALFORMED');
     expect(await verifyText(sized(65_537))).toMatchObject({
       status: 413,
