@@ -16,7 +16,7 @@ const filesIn = (part: string): string[] => [
   ...new Set([...part.matchAll(/[\w-]+(?:\/[\w.-]+)+\.(?:ts|sql|md)\b/g)].map(([name]) => placeOf(name))),
 ];
 
-it('every file that it names exists', () => {
+it('every file named in docs/architecture.md exists', () => {
   const files = filesIn(text);
   expect(files.length).toBeGreaterThan(15);
   expect(files.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
@@ -31,7 +31,7 @@ it('every file that a decision names in backticks exists', () => {
   expect(files.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
 });
 
-it('every package is in the picture and in the table of CONTRIBUTING; what tests share, in the table alone', () => {
+it('every package but testkit is in the diagram of docs/architecture.md, and every package is in CONTRIBUTING.md', () => {
   const packages = readdirSync(new URL('packages/', root)).filter((name) =>
     existsSync(new URL(`packages/${name}/package.json`, root)),
   );
@@ -46,7 +46,7 @@ it('every package is in the picture and in the table of CONTRIBUTING; what tests
   ).toEqual([]);
 });
 
-it('the list of decisions has each once, under its number and title', () => {
+it('docs/decisions/README.md lists each decision once, with its number and title', () => {
   const index = read('docs/decisions/README.md');
   const pages = readdirSync(new URL('docs/decisions/', root)).filter((name) => /^\d{4}-/.test(name));
   const lines = pages.map((name) => {
@@ -61,7 +61,7 @@ it('the list of decisions has each once, under its number and title', () => {
   ).toEqual(lines.sort());
 });
 
-it('every arrow between packages is a dependency', () => {
+it('every arrow between packages in docs/architecture.md is a dependency in package.json', () => {
   const arrows = [...section('Packages').matchAll(/^ {2}(\S+) --> (\S+)$/gm)];
   expect(arrows.length).toBeGreaterThan(15);
   const wrong = arrows.filter(([, from = '', to = '']) => {
@@ -72,7 +72,7 @@ it('every arrow between packages is a dependency', () => {
   expect(wrong.map(([arrow]) => arrow)).toEqual([]);
 });
 
-it('no test waits by `vi.waitFor` for as long as vitest waits unless told, a second: a loaded machine takes longer', () => {
+it('every call of `vi.waitFor` and `vi.waitUntil` in a test has an explicit timeout', () => {
   const roots = ['packages', 'apps'].flatMap((group) =>
     readdirSync(new URL(`${group}/`, root)).flatMap((name) => [
       `${group}/${name}/src/`,
@@ -106,7 +106,7 @@ const argumentsOf = (text: string): string => {
   return text;
 };
 
-describe('the commit', () => {
+describe('the documentation of the commit', () => {
   const [, body = ''] = read('packages/store-pg/schema.sql').split('FUNCTION public.svc_commit_decisions(');
   const called = [
     ...body
@@ -117,11 +117,11 @@ describe('the commit', () => {
   const namesIn = (part: string): string[] =>
     [...part.matchAll(/^\| ([^|]*`svc_.*?) \|/gm)].flatMap(([, names = '']) => names.match(/svc_\w+/g) ?? []);
 
-  it('is told by the functions that it calls, in their order', () => {
+  it('lists in docs/architecture.md the functions that the commit calls, in their order', () => {
     expect(namesIn(section('The commit, in the database'))).toEqual(called);
   });
 
-  it('is divided by the same functions in docs/scale.md, but the first, which reads no row', () => {
+  it('lists the same functions in docs/scale.md, except svc_prepare_commit, which reads no row', () => {
     const [, table = ''] = read('docs/scale.md').split('## What a commit reads, locks and writes');
     expect([...new Set(namesIn(table.split('\n## ')[0] ?? ''))].sort()).toEqual(
       called.filter((name) => name !== 'svc_prepare_commit').sort(),
@@ -129,16 +129,16 @@ describe('the commit', () => {
   });
 });
 
-describe('the way of POST /verify', () => {
+describe('the section on POST /verify in docs/architecture.md', () => {
   const [way = '', onBudgets = ''] = section('`POST /verify`').split('A decision on balances');
 
-  it('has twelve files at most between the body and the query', () => {
+  it('names at most twelve files between the body and the query', () => {
     const files = filesIn(way);
     expect(files.length).toBeGreaterThan(6);
     expect(files.length).toBeLessThanOrEqual(12);
   });
 
-  it('names every stage that verify.ts calls, and no other', () => {
+  it('names every stage that verify.ts imports, and no other', () => {
     const folder = 'packages/service/src/verify/';
     const stages = filesIn(way + onBudgets).filter((file) => file.startsWith(folder));
     const imported = [...read(`${folder}verify.ts`).matchAll(/from '\.\/([\w-]+\.ts)'/g)].map(
@@ -152,7 +152,7 @@ describe('the way of POST /verify', () => {
     expect(stages.sort()).toEqual(expected.sort());
   });
 
-  it('leads to no circle: no stage imports the one that calls it', () => {
+  it('names no stage that imports verify.ts', () => {
     for (const file of filesIn(way).filter((name) => name.includes('/service/src/verify/')))
       expect(read(file)).not.toMatch(/from '\.\/verify\.ts'/);
   });

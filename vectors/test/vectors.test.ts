@@ -46,8 +46,8 @@ const verifyWithJose = async (token: string, key: TestKey) => {
   return { protectedHeader, payload: new TextDecoder().decode(payload) };
 };
 
-describe('the set', () => {
-  it('is what its source gives, file for file', async () => {
+describe('the vector set', () => {
+  it('equals what its source generates, file by file', async () => {
     expect(findDifferences(await buildExpectedFiles(), readVectorFiles())).toEqual([]);
   });
 
@@ -68,7 +68,7 @@ describe('the set', () => {
   });
 
   it.each(['htu', 'jcs', 'jti', 'keys', 'manifest', 'merkle', 'status-list'])(
-    '%s.json is of its schema',
+    'has a %s.json that conforms to its schema',
     (name) => {
       const validate = compileSchema(name);
       validate(readVectorFile(`${name}.json`));
@@ -76,7 +76,7 @@ describe('the set', () => {
     },
   );
 
-  it('every evaluate vector is of its schema and named by its id', () => {
+  it('has evaluate vectors that conform to their schema, in files named by their ids', () => {
     const validate = compileSchema('evaluate');
     for (const vector of vectors) {
       validate(vector);
@@ -91,18 +91,21 @@ describe.each([
   ['portable', portableCrypto, sampleOf(vectors, 40), true],
   ['native', nativeCrypto, vectors, isDeep],
 ])('evaluate with %s cryptography', (_, crypto, some, signs) => {
-  it.each(some.map((vector) => [vector.id, vector] as const))('%s', async (_id, { input, expected }) => {
-    const body = evaluateJson(input, crypto);
-    expect(body).toEqual(expected.body);
-    expect([body.decision, body.reason]).toEqual([expected.decision, expected.reason]);
-    expect(JSON.stringify(body)).toBe(jcs(body as unknown as JsonObject));
-    // The same body is signed the same: above, file for file.
-    if (signs) expect(await signReceipt(body)).toBe(expected.receipt);
-  });
+  it.each(some.map((vector) => [vector.id, vector] as const))(
+    'gives the published body of %s',
+    async (_id, { input, expected }) => {
+      const body = evaluateJson(input, crypto);
+      expect(body).toEqual(expected.body);
+      expect([body.decision, body.reason]).toEqual([expected.decision, expected.reason]);
+      expect(JSON.stringify(body)).toBe(jcs(body as unknown as JsonObject));
+      // The same body is signed the same: above, file for file.
+      if (signs) expect(await signReceipt(body)).toBe(expected.receipt);
+    },
+  );
 });
 
-describe('jose agrees', () => {
-  it('that every Receipt is signed by the receipt key over the JCS form of its body', async () => {
+describe('the jose library verifies', () => {
+  it('the signature of Receipts by the receipt key over the JCS form of their bodies', async () => {
     for (const { expected } of sampleOf(vectors, 200)) {
       const { payload, protectedHeader } = await verifyWithJose(expected.receipt, KEYS.receipt);
       expect(payload).toBe(jcs(expected.body as unknown as JsonObject));
@@ -110,7 +113,7 @@ describe('jose agrees', () => {
     }
   });
 
-  it('that the Grant and the Proof of every ALLOW are signed by the Principal and the Agent', async () => {
+  it('the Grant and the Proof of every ALLOW under the keys of the Principal and the Agent', async () => {
     const allowed = vectors.filter(({ expected }) => expected.decision === 'ALLOW');
     expect(allowed.length).toBeGreaterThan(50);
     for (const { input } of allowed) {
@@ -124,9 +127,9 @@ interface Cases<T> {
   readonly cases: readonly ({ readonly description: string } & T)[];
 }
 
-describe('htu, jti and jcs', () => {
+describe('the vectors of htu, jti and jcs', () => {
   it.each(readVectorFile<Cases<{ input: string; expected: string | null }>>('htu.json').cases)(
-    'normalizeHtu: $description',
+    'hold for normalizeHtu: $description',
     ({ input, expected }) => {
       expect(normalizeHtu(input)).toBe(expected);
       if (expected !== null) expect(normalizeHtu(expected)).toBe(expected);
@@ -134,7 +137,7 @@ describe('htu, jti and jcs', () => {
   );
 
   it.each(readVectorFile<Cases<{ input: string; expected: boolean }>>('jti.json').cases)(
-    'isJti: $description',
+    'hold for isJti: $description',
     ({ input, expected }) => {
       expect(isJti(input)).toBe(expected);
     },
@@ -142,7 +145,7 @@ describe('htu, jti and jcs', () => {
 
   const jcsCases =
     readVectorFile<Cases<{ json: string; canonical: string | null; sha256: string | null }>>('jcs.json');
-  it.each(jcsCases.cases)('jcs: $description', ({ json, canonical, sha256 }) => {
+  it.each(jcsCases.cases)('hold for jcs: $description', ({ json, canonical, sha256 }) => {
     const value = JSON.parse(json) as JsonValue;
     if (canonical === null) {
       expect(() => jcs(value)).toThrow('lone surrogate');
@@ -154,7 +157,7 @@ describe('htu, jti and jcs', () => {
   });
 });
 
-describe('status lists', () => {
+describe('the vectors of status lists', () => {
   interface Content {
     readonly entries: number;
     readonly set: readonly number[];
@@ -177,16 +180,16 @@ describe('status lists', () => {
     return bits;
   };
 
-  it.each(file.encode)('encoded and decoded: $description', (content) => {
+  it.each(file.encode)('give the same bits after encoding and decoding: $description', (content) => {
     expect(decodeBitstring(encodeBitstring(bitsOf(content)))).toEqual(bitsOf(content));
   });
 
-  it.each(file.decode)('decoded: $description', ({ encoded_list: text, expected }) => {
+  it.each(file.decode)('decode as stated: $description', ({ encoded_list: text, expected }) => {
     expect(decodeBitstring(text)).toEqual(expected === null ? null : bitsOf(expected));
   });
 
   it.each(file.credentials)(
-    'signed: $description',
+    'are signed by the status key and contain the stated bits: $description',
     async ({ url, set, credential, credential_hash: hash }) => {
       const { payload, protectedHeader } = await verifyWithJose(credential, KEYS.status);
       expect(protectedHeader).toEqual({ alg: 'EdDSA', kid: STATUS_KID, typ: 'vc+jwt' });
@@ -199,7 +202,7 @@ describe('status lists', () => {
     },
   );
 
-  it('every list that an evaluate vector refers to is published here and says the same about the bit', () => {
+  it('include every list that an evaluate vector names, with the same revocation bit', () => {
     const published = new Map(file.credentials.map(({ credential_hash: hash, set }) => [hash, set]));
     for (const { input } of vectors) {
       const { status } = input.facts;

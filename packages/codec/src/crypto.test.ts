@@ -82,7 +82,7 @@ const verifyWith = (port: typeof portableCrypto, { publicKey, message, signature
   port.verify(publicKey, message, signature);
 
 describe.each(ports)('$name', ({ port }) => {
-  it('accepts an honest signature over bytes and over the same text', () => {
+  it('accepts a valid signature over bytes and over the same text', () => {
     const { publicKey, signature } = forge(honest, message);
     expect(port.isStrictKey(publicKey)).toBe(true);
     expect(port.verify(publicKey, message, signature)).toBe(true);
@@ -90,7 +90,7 @@ describe.each(ports)('$name', ({ port }) => {
     expect(port.verify(publicKey, 'ship order 43', signature)).toBe(false);
   });
 
-  it('takes a string message as UTF-8', () => {
+  it('encodes a string message as UTF-8', () => {
     const { publicKey, signature } = forge(honest, new TextEncoder().encode('Straße 😂'));
     expect(port.verify(publicKey, 'Straße 😂', signature)).toBe(true);
   });
@@ -108,7 +108,7 @@ describe.each(ports)('$name', ({ port }) => {
     expect(wrong.map(({ tcId }) => tcId)).toEqual([]);
   });
 
-  it('accepts each signature of RFC 8032 §7.1, and none over another message', () => {
+  it('accepts each signature of RFC 8032 §7.1, and refuses it for another message', () => {
     const { tests } = readThirdPartyJson<{ tests: readonly Rfc8032Test[] }>('rfc/rfc8032-section-7.1.json');
     expect(tests).toHaveLength(5);
     for (const { publicKey, message, signature } of tests) {
@@ -118,7 +118,7 @@ describe.each(ports)('$name', ({ port }) => {
     }
   });
 
-  it('refuses every CCTV edge case but those without one', () => {
+  it('accepts exactly those CCTV cases that have no edge-case flag', () => {
     const cases = readThirdPartyJson<readonly CctvCase[]>('cctv-ed25519/ed25519vectors.json');
     expect(cases).toHaveLength(914);
     const wrong = cases.filter(
@@ -128,14 +128,14 @@ describe.each(ports)('$name', ({ port }) => {
     expect(wrong.map(({ number }) => number)).toEqual([]);
   });
 
-  it('refuses all of ed25519-speccheck, on which verifiers differ', () => {
+  it('refuses all cases of ed25519-speccheck, on which verifiers differ', () => {
     const cases = readThirdPartyJson<readonly SpeccheckCase[]>('ed25519-speccheck/cases.json');
     expect(cases).toHaveLength(12);
     for (const { pub_key: key, message, signature } of cases)
       expect(port.verify(hexToBytes(key), hexToBytes(message), hexToBytes(signature))).toBe(false);
   });
 
-  it('refuses all 14 encodings of small-order points as key, also when asked again', () => {
+  it('refuses all 14 encodings of small-order points as the key, also on a repeated call', () => {
     const encodings = smallOrderEncodings();
     expect(new Set(encodings.map(bytesToHex)).size).toBe(14);
     const { signature } = forge(honest, message);
@@ -145,7 +145,7 @@ describe.each(ports)('$name', ({ port }) => {
     }
   });
 
-  it('refuses the one signature that fits every message under the identity key', () => {
+  it('refuses the signature that is valid for every message under the identity key', () => {
     const signature = concatBytes(identity, zeroScalar);
     for (const text of ['pay 1', 'pay 1000000', '']) {
       const anyMessage = new TextEncoder().encode(text);
@@ -154,7 +154,7 @@ describe.each(ports)('$name', ({ port }) => {
     }
   });
 
-  it('refuses every small-order encoding as R, also under an honest key', () => {
+  it('refuses every small-order encoding as R, also under a valid key', () => {
     const { publicKey } = forge(honest, message);
     let satisfied = 0;
     for (const r of smallOrderEncodings()) {
@@ -166,7 +166,7 @@ describe.each(ports)('$name', ({ port }) => {
     expect(satisfied).toBe(1);
   });
 
-  it('refuses keys of another length, off the curve, y ≥ p, and with a torsion component', () => {
+  it('refuses a key of another length, off the curve, with y ≥ p or with a torsion component', () => {
     const { publicKey } = forge(honest, message);
     const offCurve = to32Bytes(2n);
     expect(() => Point.fromBytes(offCurve)).toThrow();
@@ -184,14 +184,14 @@ describe.each(ports)('$name', ({ port }) => {
     }
   });
 
-  it('refuses signatures of another length', () => {
+  it('refuses a signature of another length', () => {
     const { publicKey, signature } = forge(honest, message);
     for (const other of [new Uint8Array(0), signature.slice(0, 63), concatBytes(signature, zeroScalar)]) {
       expect(port.verify(publicKey, message, other)).toBe(false);
     }
   });
 
-  it('refuses S = L, S + L and the largest S of 32 bytes, and accepts no S twice', () => {
+  it('refuses S = L, S + nL and the largest S of 32 bytes', () => {
     const signed = forge(honest, message);
     expect(satisfiesEquation(signed.publicKey, message, addOrder(signed.signature, 1n))).toBe(true);
     for (const n of [1n, 2n, 7n, 14n]) {
@@ -218,18 +218,18 @@ describe.each(ports)('$name', ({ port }) => {
     ],
     ['A of mixed order, cofactored equation only', () => forgeUntil({ ...honest, keyTorsion: 4 }, false)],
     ['R of mixed order, cofactored equation only', () => forgeUntil({ ...honest, nonceTorsion: 1 }, false)],
-  ])('refuses what verifiers disagree about: %s', (_, build) => {
+  ])('refuses a signature that other verifiers disagree about: %s', (_, build) => {
     expect(verifyWith(port, build())).toBe(false);
   });
 
-  it('gives the same verdict however often and in whatever order keys come back', () => {
+  it('gives the same verdict for repeated keys in any order', () => {
     const good = forge(honest, message);
     const bad = forgeUntil({ ...honest, keyTorsion: 1 }, true);
     const verdicts = [good, bad, bad, good, bad, good].map((signed) => verifyWith(port, signed));
     expect(verdicts).toEqual([true, false, false, true, false, true]);
   });
 
-  it('does not keep a caller’s buffer: changing it later changes no remembered verdict', () => {
+  it('does not keep the caller’s buffer: changing it later does not change the verdict on the key', () => {
     const { publicKey, signature } = forge({ ...honest, a: 991n }, message);
     const buffer = Uint8Array.from(publicKey);
     expect(port.verify(buffer, message, signature)).toBe(true);
@@ -253,7 +253,7 @@ describe.each(natives)('portableCrypto and $name', ({ port }) => {
   const flip = (bytes: Uint8Array, bit: number): Uint8Array =>
     bytes.map((byte, i) => (i === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
 
-  it('agree on honest, bit-flipped, S + nL, R + torsion and A + torsion input', { timeout: 120_000 }, () => {
+  it('agree on valid, bit-flipped, S + nL, R + torsion and A + torsion input', { timeout: 120_000 }, () => {
     const torsion = fc.integer({ min: 0, max: 7 });
     const change = fc.oneof(
       fc.constant((signed: Signed) => signed),
@@ -321,14 +321,14 @@ describe.each(natives)('portableCrypto and $name', ({ port }) => {
     );
   });
 
-  it('torsion points of the tests are the eight points of small order', () => {
+  it('are tested with all eight points of small order', () => {
     expect(new Set(torsionPoints.map((point) => point.toHex())).size).toBe(8);
     expect(torsionPoints.every((point) => point.isSmallOrder())).toBe(true);
     expect(toBigInt(to32Bytes(P))).toBe(P);
   });
 });
 
-it('the private key of a seed is the one of RFC 8032 §7.1, test 1', () => {
+it('privateKeyOfSeed gives the key of RFC 8032 §7.1, test 1', () => {
   const seed = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex');
   const { x } = createPublicKey(privateKeyOfSeed(seed)).export({ format: 'jwk' });
   expect(Buffer.from(x ?? '', 'base64url').toString('hex')).toBe(

@@ -55,8 +55,8 @@ const tryParse = (t: string): { value: unknown } | null => {
 
 const SUITE = 'json-test-suite/test_parsing';
 
-describe('strict JSON', () => {
-  it('reads as JSON.parse does wherever no stricter rule applies', () => {
+describe('parseStrictJson', () => {
+  it('gives the value of JSON.parse if no stricter rule applies', () => {
     fc.assert(
       fc.property(text, (t) => {
         const result = parseStrictJson(t);
@@ -67,7 +67,7 @@ describe('strict JSON', () => {
     );
   });
 
-  it('on damaged text accepts only what JSON.parse accepts, with the same value, and refuses more only by its rules', () => {
+  it('accepts damaged text only with the value of JSON.parse, and otherwise names the rule that the text breaks', () => {
     const fragment = fc.constantFrom(
       ...[
         '{',
@@ -132,7 +132,7 @@ describe('strict JSON', () => {
     expect(refusedByRule).toBeGreaterThan(0);
   });
 
-  it('never throws, whatever the text', () => {
+  it('never throws on arbitrary text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 60 }),
@@ -197,7 +197,7 @@ describe('strict JSON', () => {
     });
   });
 
-  it('accepts nesting of 32 and refuses 33, arrays and objects alike, and a million without overflow', () => {
+  it('accepts nesting of 32 and refuses nesting of 33 and of a million, for arrays and objects', () => {
     const arrays = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     for (const nest of [arrays, objects]) {
@@ -211,7 +211,7 @@ describe('strict JSON', () => {
     expect(parseStrictJson(`[${Array(40).fill(arrays(31)).join()}]`).ok).toBe(true);
   });
 
-  it('reads no file of JSONTestSuite that must or may be refused, and of the others all but what it refuses on purpose', () => {
+  it('refuses all n_ and i_ files of JSONTestSuite, and accepts 76 of its y_ files', () => {
     const read = (kind: string): string[] =>
       files.filter((file) => {
         if (!file.startsWith(`${SUITE}/${kind}_`)) return false;
@@ -226,7 +226,7 @@ describe('strict JSON', () => {
     expect(read('y')).toHaveLength(76);
   });
 
-  it('keeps __proto__ as an ordinary own member', () => {
+  it('returns __proto__ as an ordinary own member', () => {
     const result = parseStrictJson('{"__proto__":{"admin":true}}');
     if (!result.ok) throw new Error(result.problem);
     expect(Object.keys(result.value ?? {})).toEqual(['__proto__']);
@@ -238,12 +238,12 @@ describe('strict JSON', () => {
     });
   });
 
-  it('counts what is open, not what was: brothers are not nested', () => {
+  it('does not count siblings as nesting', () => {
     const brothers = Array.from({ length: 3 * MAX_JSON_DEPTH }, (_, i) => (i % 2 === 0 ? [] : {}));
     expect(parseStrictJson(JSON.stringify(brothers))).toEqual({ ok: true, value: brothers });
   });
 
-  it('skips the four characters that JSON calls white space, and no other', () => {
+  it('skips the four white space characters of JSON, and no others', () => {
     const spaced = (space: string) =>
       parseStrictJson(`${space}[${space}1${space},${space}2${space}]${space}`);
     for (const space of [' ', '\t', '\n', '\r']) expect(spaced(space)).toEqual({ ok: true, value: [1, 2] });
@@ -259,7 +259,7 @@ describe('strict JSON', () => {
     ['\\ud800\\udbff', false],
     ['\\ud800\\ue000', false],
     ['\\udc00', false],
-  ])('takes a high surrogate followed by a low one, and no other: %s', (escapes, isPair) => {
+  ])('accepts a high surrogate followed by a low one, and no other surrogates: %s', (escapes, isPair) => {
     const text = `"${escapes}"`;
     const result = parseStrictJson(text);
     expect(result).toMatchObject(
@@ -268,7 +268,7 @@ describe('strict JSON', () => {
   });
 });
 
-describe('JSON of any numbers', () => {
+describe('parseJsonOfAnyNumbers', () => {
   it.each<[string, unknown]>([
     ['{"a":52.5,"b":1}', { a: null, b: 1 }],
     ['[1.0,1e3,-0.0,1E-7,9007199254740993,-9007199254740993]', [null, null, null, null, null, null]],
@@ -276,7 +276,7 @@ describe('JSON of any numbers', () => {
     ['"1.5"', '1.5'],
     ['[0.125,1e10,12.75E-101]', [null, null, null]],
     [`${'9'.repeat(400)}`, null],
-  ])('%s has null where strict JSON has no number', (text, value) => {
+  ])('reads %s with null for each number that strict JSON refuses', (text, value) => {
     expect(parseJsonOfAnyNumbers(text)).toEqual({ ok: true, value });
   });
 
@@ -298,11 +298,11 @@ describe('JSON of any numbers', () => {
     '{"a":1.5,"a":2}',
     '["\\u0000"]',
     `${'['.repeat(33)}${']'.repeat(33)}`,
-  ])('%s stays refused', (text) => {
+  ])('refuses %s', (text) => {
     expect(parseJsonOfAnyNumbers(text).ok).toBe(false);
   });
 
-  it('reads whatever strict JSON reads as strict JSON does', () => {
+  it('agrees with parseStrictJson on all other JSON text', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const strict = parseStrictJson(text);

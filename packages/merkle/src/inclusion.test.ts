@@ -27,8 +27,8 @@ const BITS = Array.from({ length: 256 }, (_, bit) => bit);
 describe.each([
   ['portable', portableSha256],
   ['native', nativeSha256],
-])('%s hashing', (_, sha256) => {
-  it('is that of RFC 6962: the vectors of its reference implementation', () => {
+])('Merkle trees with %s hashing', (_, sha256) => {
+  it('give the hashes of the reference implementation of RFC 6962', () => {
     expect(formatHash(emptyRoot(sha256))).toBe(
       'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     );
@@ -40,12 +40,12 @@ describe.each([
     );
   });
 
-  it('takes a text as its UTF-8', () => {
+  it('hash a text as its UTF-8 bytes', () => {
     expect(hashLeaf(new TextEncoder().encode('Zürich'), sha256)).toEqual(hashLeaf('Zürich', sha256));
     expect(hashLeaf(Uint8Array.of(0xff), sha256)).not.toEqual(hashLeaf('\u00ff', sha256));
   });
 
-  it('gives the proofs and roots of the recursion in RFC 6962 for every leaf of sizes 1 to 40', () => {
+  it('give the roots and proofs of the recursion in RFC 6962 for every leaf of sizes 1 to 40', () => {
     for (let size = 1; size <= 40; size++) {
       const first = leaves.slice(0, size);
       const tree = new MerkleTree(first, sha256);
@@ -58,14 +58,14 @@ describe.each([
     }
   });
 
-  it('does not hash a leaf as a node: two leaves are not one leaf of 64 bytes', () => {
+  it('hash nodes differently from leaves: a tree of two leaves has another root than one leaf of their 64 bytes', () => {
     const [left, right] = [hashLeaf('l', sha256), hashLeaf('r', sha256)];
     const both = new Uint8Array([...left, ...right]);
     expect(new MerkleTree([left, right], sha256).root).not.toEqual(hashLeaf(both, sha256));
   });
 });
 
-it('native hashing takes crypto.hash where there is one, and is the same on a runtime without', async () => {
+it('nativeSha256 uses crypto.hash if the runtime has it, and gives the same hash without it', async () => {
   const original = Object.getOwnPropertyDescriptor(crypto, 'hash');
   const data = Uint8Array.of(1, 2, 3);
   const digestWith = async (hash: unknown) => {
@@ -82,8 +82,8 @@ it('native hashing takes crypto.hash where there is one, and is the same on a ru
   }
 });
 
-describe('a proof fails', () => {
-  it('with any flipped bit of its leaf, its path or the root, for every leaf of sizes 1 to 9', () => {
+describe('an inclusion proof is refused', () => {
+  it('after any bit of its leaf, its path or the root is flipped, for every leaf of sizes 1 to 9', () => {
     for (let size = 1; size <= 9; size++) {
       const root = rootOfSize(size);
       for (let index = 0; index < size; index++) {
@@ -104,7 +104,7 @@ describe('a proof fails', () => {
     }
   });
 
-  it('with any flipped bit of its index', () => {
+  it('after any bit of its index is flipped', () => {
     for (let size = 1; size <= 33; size++) {
       const root = rootOfSize(size);
       for (let index = 0; index < size; index++) {
@@ -119,7 +119,7 @@ describe('a proof fails', () => {
     }
   });
 
-  it('with another size, unless the way to the leaf is the same in a tree of that size', () => {
+  it('for another size, unless the path to the leaf is the same in a tree of that size', () => {
     let told = 0;
     for (let size = 1; size <= 33; size++) {
       const root = rootOfSize(size);
@@ -136,7 +136,7 @@ describe('a proof fails', () => {
     expect(told).toBeGreaterThan(30_000);
   });
 
-  it('with a path that is longer or shorter, or whose hashes have another length', () => {
+  it('if its path is longer or shorter, or a hash in it has another length', () => {
     for (const [index, size] of [
       [0, 1],
       [0, 2],
@@ -164,7 +164,7 @@ describe('a proof fails', () => {
     }
   });
 
-  it('for an index or a size that no tree has, without an error', () => {
+  it('without an exception if its index or size is invalid, or its leaf or root has another length', () => {
     const good = proofOf(3, 7);
     const root = rootOfSize(7);
     for (const [index, size] of [
@@ -195,7 +195,7 @@ describe('a proof fails', () => {
   });
 });
 
-it('indexes beyond 32 bits are counted exactly', () => {
+it('verifyInclusion handles indexes beyond 32 bits exactly', () => {
   // The last leaf of 2^40 + 1 moves up unchanged: its only sibling is the root of all others.
   const [leafHash, rest] = [hashLeaf('last'), hashLeaf('rest')];
   const size = 2 ** 40 + 1;
@@ -205,7 +205,7 @@ it('indexes beyond 32 bits are counted exactly', () => {
 });
 
 describe('a tree in memory', () => {
-  it('is the root of the empty text without leaves, and has no proof for a leaf that is not there', () => {
+  it('has the empty root without leaves, and throws a RangeError for a proof of a missing leaf', () => {
     expect(new MerkleTree([]).root).toEqual(emptyRoot());
     for (const [index, size] of [
       [0, 0],
@@ -217,7 +217,7 @@ describe('a tree in memory', () => {
     expect(() => new MerkleTree([new Uint8Array(31)])).toThrow(RangeError);
   });
 
-  it('tells any two lists of leaves apart', () => {
+  it('has equal roots only for equal lists of leaves', () => {
     const list = fc.array(fc.nat(3), { maxLength: 12 });
     const treeOf = (numbers: readonly number[]) =>
       formatHash(new MerkleTree(numbers.map((n) => leaves[n] ?? emptyRoot())).root);
@@ -230,7 +230,7 @@ describe('a tree in memory', () => {
   });
 });
 
-it('a hash has one spelling in hex', () => {
+it('parseHash accepts only the lower-case hex form that formatHash writes', () => {
   const hash = hashLeaf('x');
   const text = formatHash(hash);
   expect(parseHash(text)).toEqual(hash);
@@ -251,11 +251,11 @@ describe('the public vectors of transparency-dev/merkle', () => {
   const files = listThirdParty('merkle-inclusion', '.json');
   const bytes = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, 'base64'));
 
-  it('are all there', () => {
+  it('are 98 files', () => {
     expect(files).toHaveLength(98);
   });
 
-  it.each(files)('%s', (file) => {
+  it.each(files)('verify as prescribed: %s', (file) => {
     const vector = readThirdPartyJson<PublicVector>(file);
     const inclusion = {
       leafHash: bytes(vector.leafHash),

@@ -129,7 +129,7 @@ const holdsFor = (law: (body: ReceiptBody, input: EvaluateInput) => void): void 
 };
 
 describe('the evaluator', () => {
-  it('has an outcome for a check exactly when every requirement is true, but for what is unavailable', () => {
+  it('skips a check if a requirement is not true, and denies if it skips any other check', () => {
     holdsFor((body) => {
       for (const { id, requires } of CHECKS) {
         const ready = requires.every((required) => outcomeOf(body, required) === true);
@@ -139,7 +139,7 @@ describe('the evaluator', () => {
     });
   });
 
-  it('gives the reason of the first check that is false, or SERVICE_UNAVAILABLE when one before it went unanswered', () => {
+  it('gives a reason of the first failed check, or SERVICE_UNAVAILABLE if a check before it was unavailable', () => {
     holdsFor((body) => {
       const decisive = CHECKS.find(({ id, requires }) => {
         const outcome = outcomeOf(body, id);
@@ -163,7 +163,7 @@ describe('the evaluator', () => {
     expect(seen).toEqual(new Set(['ALLOW', 'DENY']));
   });
 
-  it('says PASS of a group exactly when every check of it is true', () => {
+  it('gives the result PASS for a group exactly when all its checks are true', () => {
     holdsFor(({ protocol, trust }) => {
       for (const group of [protocol, trust])
         expect(group.result === 'PASS').toBe(
@@ -172,7 +172,7 @@ describe('the evaluator', () => {
     });
   });
 
-  it('never allows while any fact is unavailable or absent', () => {
+  it('denies when any required fact is unavailable or absent', () => {
     const names = ['principal', 'document', 'allocation', 'status', 'spent'];
     const allowed = readEvaluateVectors().filter(({ expected }) => expected.decision === 'ALLOW');
     fc.assert(
@@ -192,7 +192,7 @@ describe('the evaluator', () => {
     );
   });
 
-  it('names what only an authenticated token can say after its signature verified, and not before', () => {
+  it("includes members taken from a token in the body exactly when the token's signature has verified", () => {
     holdsFor((body) => {
       const grantProven = outcomeOf(body, 'P3') === true;
       for (const member of ['principal', 'grant_id', 'expires_at', 'authority'])
@@ -205,20 +205,20 @@ describe('the evaluator', () => {
     });
   });
 
-  it('writes the body in RFC 8785 order', () => {
+  it('writes the members of the body in RFC 8785 order', () => {
     holdsFor((body) => {
       expect(JSON.stringify(body)).toBe(jcs(body as unknown as JsonObject));
     });
   });
 
-  it('answers the same for the same input', () => {
+  it('gives equal results for equal inputs', () => {
     holdsFor((body, input) => {
       const copy = JSON.parse(JSON.stringify(input)) as EvaluateInput;
       expect(evaluateJson(copy, crypto)).toEqual(body);
     });
   });
 
-  it('leaves its input as it was', () => {
+  it('does not change its input', () => {
     holdsFor((_, input) => {
       const before = JSON.stringify(input);
       evaluateJson(input, crypto);
@@ -227,7 +227,7 @@ describe('the evaluator', () => {
   });
 });
 
-describe('facts that have not been looked up', () => {
+describe('look-ups of facts', () => {
   // A budget makes P19 request balances.
   const { input } = getVector('v2-total-exactly');
   const presented = parsePresented(input);
@@ -239,11 +239,11 @@ describe('facts that have not been looked up', () => {
   const context = contextOf(input, crypto);
   const names = ['principal', 'document', 'allocation', 'status', 'balances', 'spent'] as const;
 
-  it('are all that an ALLOW waits for', () => {
+  it('are complete with all six facts: the evaluation then decides ALLOW', () => {
     expect(evaluate(presented, facts, context)).toMatchObject({ kind: 'decided', decision: 'ALLOW' });
   });
 
-  it.each(names)('leave the decision open without %s, and nothing else is asked for', (name) => {
+  it.each(names)('are requested if %s is missing, and the evaluation requests no other fact', (name) => {
     const { [name]: _, ...rest } = facts;
     const result = evaluate(presented, rest, context);
     const planned = planLookups(presented).find(({ fact }) => fact === name);
@@ -252,14 +252,14 @@ describe('facts that have not been looked up', () => {
     for (const lookup of result.kind === 'undecided' ? result.lookups : []) expect(lookup).toEqual(planned);
   });
 
-  it('include the allocation of a Grant by a key that is not retired', () => {
+  it('include the allocation of a Grant whose key is not retired', () => {
     const { principal } = factsOf(input, crypto);
     const { allocation: _, ...rest } = { ...facts, principal };
     const lookups = planLookups(presented).filter(({ fact }) => fact === 'allocation');
     expect(evaluate(presented, rest, context)).toEqual({ kind: 'undecided', lookups });
   });
 
-  it('give SERVICE_UNAVAILABLE for an allocation of a retired key, whatever else is wrong after it', () => {
+  it('of an allocation that is unavailable give SERVICE_UNAVAILABLE under a retired key, before later failures', () => {
     const malformed = parsePresented({ ...input, proof: '' });
     expect(evaluate(malformed, { ...facts, allocation: unavailable }, context)).toMatchObject({
       reason: 'SERVICE_UNAVAILABLE',
@@ -267,12 +267,12 @@ describe('facts that have not been looked up', () => {
     });
   });
 
-  it.each(names)('%s is denied when it is absent or unavailable', (name) => {
+  it.each(names)('lead to DENY if %s is absent or unavailable', (name) => {
     for (const no of [absent, unavailable])
       expect(evaluate(presented, { ...facts, [name]: no }, context)).toMatchObject({ decision: 'DENY' });
   });
 
-  it('are found one after another by answering what is asked', () => {
+  it('end in ALLOW when each requested fact is supplied in turn', () => {
     const known: Partial<Record<(typeof names)[number], unknown>> = {};
     for (let round = 0; round <= names.length; round++) {
       const result = evaluate(presented, known as Facts, context);
@@ -285,7 +285,7 @@ describe('facts that have not been looked up', () => {
     throw new Error('the look-ups never end');
   });
 
-  it('can all be planned from the tokens alone', () => {
+  it('are all planned from the tokens alone', () => {
     const { grant, proof } = presented;
     if (!grant.ok || !proof.ok) throw new Error('the vector is an ALLOW');
     const { issuer, kid, id, status } = grant.value;
@@ -305,7 +305,7 @@ describe('facts that have not been looked up', () => {
     expect(planLookups(malformedProof)).toEqual(planned.filter(({ fact }) => fact !== 'spent'));
   });
 
-  it('include balances where only some of the Capabilities have a budget', () => {
+  it('include balances if only some of the Capabilities have a budget', () => {
     const { grant } = presented;
     const { grant: plain } = parsePresented(base);
     if (!grant.ok || !plain.ok) throw new Error('the vectors are ALLOWs');
@@ -314,7 +314,7 @@ describe('facts that have not been looked up', () => {
     expect(planLookups(mixed)).toEqual(planLookups(presented));
   });
 
-  it('do not include balances where nothing has a budget', () => {
+  it('do not include balances if no Capability has a budget', () => {
     const planned = planLookups(parsePresented(base));
     expect(planned.map(({ fact }) => fact)).toEqual(names.filter((name) => name !== 'balances'));
   });

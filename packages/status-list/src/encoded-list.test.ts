@@ -21,12 +21,12 @@ const bitsOf = (set: readonly number[]): Uint8Array => {
   return bits;
 };
 
-describe('the bits of a list', () => {
-  it('entry 0 is the left-most bit of the first byte', () => {
+describe('a bitstring', () => {
+  it('has entry 0 in the left-most bit of the first byte', () => {
     expect([...bitsOf([0, 7, 9]).subarray(0, 3)]).toEqual([0b1000_0001, 0b0100_0000, 0]);
   });
 
-  it('a written entry reads back, and no other entry moves', () => {
+  it('returns each entry as it was written, and writing one entry changes no other', () => {
     fc.assert(
       fc.property(indexes, fc.nat(MIN_ENTRIES - 1), fc.boolean(), (set, index, value) => {
         const bits = bitsOf(set);
@@ -41,7 +41,7 @@ describe('the bits of a list', () => {
   });
 
   it.each([-1, 0.5, Number.NaN, MIN_ENTRIES, 2 ** 32, 2 ** 53])(
-    'no entry %d: reading and writing throw',
+    'has no entry %d: reading and writing it throw a RangeError',
     (index) => {
       expect(() => getBit(createBitstring(), index)).toThrow(RangeError);
       expect(() => setBit(createBitstring(), index)).toThrow(RangeError);
@@ -49,15 +49,15 @@ describe('the bits of a list', () => {
   );
 
   it.each([0, 8, MIN_ENTRIES - 8, MIN_ENTRIES + 1, Number.NaN])(
-    'a list of %d entries cannot be made',
+    'cannot have %d entries: creating it throws a RangeError',
     (entries) => {
       expect(() => createBitstring(entries)).toThrow(RangeError);
     },
   );
 });
 
-describe('encoding', () => {
-  it('decode(encode(bits)) = bits, and zlib reads the same', () => {
+describe('encodeBitstring', () => {
+  it('is the inverse of decodeBitstring, and zlib decompresses the same bits', () => {
     fc.assert(
       fc.property(indexes, (set) => {
         const text = encodeBitstring(bitsOf(set));
@@ -68,7 +68,7 @@ describe('encoding', () => {
     );
   });
 
-  it('incompressible bits up to the cap survive', () => {
+  it('encodes incompressible bits, which decode up to the size limit and are refused above it', () => {
     const bits = new Uint8Array(65_536 * 4).map((_, n) => Math.imul(n + 1, 2654435761) >>> 24);
     expect(base64(decodeBitstring(encodeBitstring(bits), bits.length))).toBe(base64(bits));
     expect(base64(decodeBitstring(encode(gzipSync(bits, { level: 0 })), bits.length))).toBe(base64(bits));
@@ -81,17 +81,17 @@ describe('encoding', () => {
     expect([...memberOf(text).subarray(0, 10)]).toEqual([31, 139, 8, 0, 0, 0, 0, 0, 0, 3]);
   });
 
-  it('a list below the minimum is not encoded', () => {
+  it('throws a RangeError for a list below the minimum size', () => {
     expect(() => encodeBitstring(new Uint8Array(LIST_BYTES - 1))).toThrow(RangeError);
   });
 });
 
-describe('decoding', () => {
-  it("reads the specification's empty list", () => {
+describe('decodeBitstring', () => {
+  it('reads the empty list of the specification', () => {
     expect(base64(decodeBitstring(SPEC_EMPTY_LIST))).toBe(base64(createBitstring()));
   });
 
-  it('reads what another compressor wrote, at every level', () => {
+  it('reads lists compressed by zlib at every level', () => {
     const bits = bitsOf([3, 94_567, MIN_ENTRIES - 1]);
     for (let level = 0; level <= 9; level++) {
       expect(base64(decodeBitstring(encode(gzipSync(bits, { level }))))).toBe(base64(bits));
@@ -113,13 +113,13 @@ describe('decoding', () => {
     expect(decodeBitstring(text)).toBeNull();
   });
 
-  it('refuses a second member and anything else after the first, of any length', () => {
+  it('refuses a second gzip member and any other bytes after the first, of any length', () => {
     const member = memberOf(SPEC_EMPTY_LIST);
     const tails = [member, gzipSync(''), ...Array.from({ length: 300 }, (_, n) => Buffer.alloc(n + 1, n))];
     for (const tail of tails) expect(decodeBitstring(encode(Buffer.concat([member, tail])))).toBeNull();
   });
 
-  it('refuses content slipped in between the compressed data and a right trailer', () => {
+  it('refuses bytes inserted between the compressed data and a correct trailer', () => {
     const member = memberOf(SPEC_EMPTY_LIST);
     const [data, trailer] = [member.subarray(0, -8), member.subarray(-8)];
     for (const filler of [Buffer.alloc(1), Buffer.alloc(8), trailer, member]) {
@@ -134,7 +134,7 @@ describe('decoding', () => {
     }
   });
 
-  it('no flipped byte gives other bits', () => {
+  it('refuses a list with any byte changed, or gives the same bits as before', () => {
     const bits = bitsOf([1, 5, 70_000, 131_000]);
     const member = memberOf(encodeBitstring(bits));
     for (let at = 0; at < member.length; at++) {
@@ -149,7 +149,7 @@ describe('decoding', () => {
     }
   });
 
-  it('never throws, whatever the text', () => {
+  it('refuses arbitrary text and never throws', () => {
     const header = Uint8Array.of(31, 139, 8, 0, 0, 0, 0, 0, 0, 3);
     const bytes = fc.uint8Array({ maxLength: 600 }).map((tail) => encode(Buffer.concat([header, tail])));
     fc.assert(
@@ -160,14 +160,14 @@ describe('decoding', () => {
     );
   });
 
-  it('a gzip bomb is refused without being inflated', () => {
+  it('refuses a gzip bomb without inflating it', () => {
     const bomb = encode(gzipSync(Buffer.alloc(256 * 1024 * 1024), { level: 1 }));
     const before = process.memoryUsage().arrayBuffers;
     expect(decodeBitstring(bomb)).toBeNull();
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('a small bomb within the text limit stops at the cap', () => {
+  it('stops at the size limit for a small gzip bomb within the text limit', () => {
     const bomb = encode(gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 9 }));
     expect(bomb.length).toBeLessThan(100_000);
     const before = process.memoryUsage().arrayBuffers;
@@ -176,8 +176,8 @@ describe('decoding', () => {
   });
 });
 
-describe('the checksum underneath', () => {
-  it('is the CRC-32 that gives the check value of its catalogue entry', () => {
+describe('crc32', () => {
+  it('gives the check value 0xcbf43926 of CRC-32 for "123456789"', () => {
     expect(crc32(Buffer.from('123456789'))).toBe(0xcbf43926);
   });
 });

@@ -42,7 +42,7 @@ describe('audit', () => {
   it.each([
     ['an ALLOW', allow],
     ['a DENY', deny],
-  ])('comes to the same body for %s, and says what it had to assume', (_, world) => {
+  ])('gives the body of the Receipt for %s, and lists what it had to assume', (_, world) => {
     const result = audit(inputOf(world));
     expect(result).toMatchObject({ ok: true, undecided: false, failures: [], differences: [] });
     expect(result.receipt?.decision).toBe(world.body.decision);
@@ -59,7 +59,7 @@ describe('audit', () => {
     ]);
   });
 
-  it('agrees with whatever the engine decided, knowing of the facts what the Receipt states', async () => {
+  it('agrees with every decision of the engine if it assumes what the Receipt states', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryWorld, async (pending) => {
         const result = audit(inputOf(await pending));
@@ -70,7 +70,7 @@ describe('audit', () => {
     );
   });
 
-  it('of a Receipt whose key has leaked is made with its inclusion and the attestation, and without is refused', async () => {
+  it('accepts a Receipt whose key has leaked with its inclusion proof and attestation, and refuses it without them', async () => {
     const day = await closeDayOf(allow);
     const attestation = await attestTo({ id: allow.body.receipt_id, jws: allow.signed.jws }, day);
     const verificationMethod = serviceDocument.verificationMethod.map((method) =>
@@ -87,28 +87,28 @@ describe('audit', () => {
       expect(codesOf(audit(inputOf(allow, { ...leaked, ...less })))).toEqual(['key-not-in-force']);
   });
 
-  it('runs with evidence from a function or an object, and portable crypto, alike', () => {
+  it('gives the same result with evidence from a function or an object, and with portable crypto', () => {
     const expected = audit(inputOf(allow));
     const { crypto: _, ...input } = inputOf(allow);
     expect(audit({ ...input, evidence: (hash) => allow.evidence.get(hash) })).toEqual(expected);
     expect(audit({ ...input, evidence: Object.fromEntries(allow.evidence) })).toEqual(expected);
   });
 
-  it('takes the facts that the auditor knows for himself, and does not assume them', () => {
+  it('uses the facts that the auditor supplies instead of assuming them', () => {
     const facts = { spent: { answer: 'found', value: true } } as const;
     const result = audit(inputOf(allow, { facts }));
     expect(result.assumed.map(({ path }) => path)).not.toContain('/trust/checks/T5');
     expect(result.differences).toContainEqual({ path: '/reason', expected: 'PROOF_REPLAYED', got: null });
   });
 
-  it('verifies the Receipt first', () => {
+  it('verifies the Receipt first, and compares nothing if this fails', () => {
     const result = audit(inputOf(allow, { receipt: deny.signed.text.replace('"DENY"', '"ALLOW"') }));
     expect(result).toMatchObject({ ok: false, undecided: false, receipt: null, differences: [] });
     expect(codesOf(result)).toContain('payload-mismatch');
   });
 });
 
-describe('audit finds', () => {
+describe('audit reports a difference for', () => {
   /** Receipts that the service signed and that are consistent, but differ from the engine's result. */
   const lies: readonly (readonly [string, World, (draft: Draft) => void, string])[] = [
     ['another request hash', allow, (d) => (d.request_hash = d.grant_hash), '/request_hash'],
@@ -173,13 +173,13 @@ describe('audit finds', () => {
     ],
   ];
 
-  it.each(lies)('%s', async (_, world, change, path) => {
+  it.each(lies)('%s in a signed Receipt', async (_, world, change, path) => {
     const result = audit(inputOf(world, { receipt: await resign(world.body, change) }));
     expect(result).toMatchObject({ ok: false, undecided: false });
     expect(pathsOf(result)).toContain(path);
   });
 
-  it('that it was given a narrower proof window', () => {
+  it('a narrower proof window than the decision used', () => {
     const result = audit(inputOf(allow, { relyingParty: { proofWindowSeconds: 2 } }));
     expect(result.ok).toBe(false);
     expect(pathsOf(result)).toContain('/protocol/checks/P13');
@@ -197,7 +197,7 @@ describe('audit finds', () => {
   });
 });
 
-describe('audit says of its own accord, and lists nothing that follows from it,', () => {
+describe('audit reports one failure, and no differences that follow from it,', () => {
   const notOfThis = (what: string) => `the ${what} given is not the one of this Receipt: `;
   it.each<readonly [string, string, Partial<AuditInput>, string, string]>([
     ['another Grant', 'other-grant', { grant: deny.proof }, '/grant_hash', 'Grant'],
@@ -205,7 +205,7 @@ describe('audit says of its own accord, and lists nothing that follows from it,'
     ['another Proof', 'other-proof', { proof: deny.grant }, '/proof_hash', 'Proof'],
     ['another Action', 'other-action', { action: { ...PURCHASE, amount: 1 } }, '/request_hash', 'Action'],
     ['no Action', 'other-action', { action: {} }, '/request_hash', 'Action'],
-  ])('that it was given %s', (_, code, changes, path, what) => {
+  ])('when it is given %s', (_, code, changes, path, what) => {
     const result = audit(inputOf(allow, changes));
     expect(result).toMatchObject({ ok: false, undecided: false, differences: [], assumed: [] });
     expect(result.failures).toEqual([
@@ -213,14 +213,14 @@ describe('audit says of its own accord, and lists nothing that follows from it,'
     ]);
   });
 
-  it('that the Receipt names another Grant and another Proof', async () => {
+  it('each for a Grant and a Proof that the Receipt does not name', async () => {
     const receipt = await resign(allow.body, (d) => {
       [d.grant_hash, d.proof_hash] = [d.proof_hash, d.grant_hash];
     });
     expect(codesOf(audit(inputOf(allow, { receipt })))).toEqual(['other-grant', 'other-proof']);
   });
 
-  it('that the Action is another one than was refused for not being that of the Proof', async () => {
+  it('when the Action is not the one that the Receipt denied with PROOF_ACTION_MISMATCH', async () => {
     const world = await buildWorld({ proof: { action: { ...PURCHASE, amount: 1 } } });
     expect(world.body.reason).toBe('PROOF_ACTION_MISMATCH');
     expect(audit(inputOf(world)).ok).toBe(true);
@@ -229,11 +229,11 @@ describe('audit says of its own accord, and lists nothing that follows from it,'
   });
 });
 
-describe('audit cannot decide', () => {
+describe('audit is undecided', () => {
   it.each([
     ['is missing', undefined],
     ['was given as another text', 'x'],
-  ])('where evidence %s, and names each piece', (problem, text) => {
+  ])('when evidence %s, and names each piece', (problem, text) => {
     const result = audit(inputOf(allow, { evidence: () => text }));
     expect(result).toMatchObject({ ok: false, undecided: true, differences: [] });
     expect(result.failures.map(({ code, path }) => `${code} ${path}`)).toEqual([
@@ -243,14 +243,14 @@ describe('audit cannot decide', () => {
     for (const { message } of result.failures) expect(message).toContain(problem);
   });
 
-  it('and says where the service has what is missing', () => {
+  it('when evidence is missing, and names the endpoint that has it', () => {
     const hash = allow.body.evidence.status?.credential_hash;
     const [, { message } = { message: '' }] = audit(inputOf(allow, { evidence: {} })).failures;
     expect(message).toBe(`the status list ${hash} is missing; the service has it at GET /evidence/${hash}`);
   });
 });
 
-describe('a status list is refused', () => {
+describe('audit refuses a status list', () => {
   const withList = async (changes: Partial<Setting>) => {
     const world = await buildWorld(changes);
     return audit(inputOf(world));
@@ -273,7 +273,7 @@ describe('a status list is refused', () => {
     expect(result.failures[0]?.message).toContain(problem);
   });
 
-  it('by a key that the document does not have yet is not: the audit cannot be decided', async () => {
+  it('only as undecided when its key is missing in the DID document', async () => {
     const listSigner = signerOf(6, `${SERVICE}#status-2`);
     const world = await buildWorld({ listSigner });
     const { status } = world.body.evidence;
@@ -293,7 +293,7 @@ describe('a status list is refused', () => {
     expect(codesOf(without)).toEqual(['missing-evidence', 'unknown-key']);
   });
 
-  it('beside evidence that is missing all the same', async () => {
+  it('even when other evidence is missing', async () => {
     const world = await buildWorld({ listSigner: signerOf(6, statusSigner.kid) });
     const hash = world.body.evidence.status?.credential_hash;
     const evidence = new Map([...world.evidence].filter(([one]) => one === hash));
@@ -310,7 +310,7 @@ describe('a status list is refused', () => {
     expect(result.failures[0]?.message).toContain('must be the one at');
   });
 
-  it('that is something else, or has no such entry', async () => {
+  it('that is another token, or has no entry of the index', async () => {
     const hash = `sha256:${nativeCrypto.sha256Hex(allow.grant)}`;
     const grantAsList = await resign(allow.body, (d) => (d.evidence.status.credential_hash = hash));
     const evidence = new Map([...allow.evidence, [hash, allow.grant]]);

@@ -32,8 +32,8 @@ const codesOf = (result: ReturnType<typeof verify>) =>
 const changed = (changes: Partial<Record<keyof Bundle, unknown>>, pin: BundlePin = PIN) =>
   codesOf(verify({ ...bundle, ...changes }, pin));
 
-describe('a bundle', () => {
-  it('is accepted alone, as an object or its text, under a pinned document, pinned keys or a pinned DID', () => {
+describe('verifyBundle', () => {
+  it('accepts a bundle as an object or as text, under a pinned document, pinned keys or a pinned DID', () => {
     const pins: readonly BundlePin[] = [
       PIN,
       { serviceDidDocument: JSON.stringify(serviceDocument), serviceDid: SERVICE },
@@ -48,7 +48,7 @@ describe('a bundle', () => {
     expect(verifyBundle(bundle, PIN).ok).toBe(true);
   });
 
-  it('holds what an audit needs', () => {
+  it('returns the evidence that an audit needs', () => {
     const verified = verify(bundle);
     const { grant, proof, action } = world;
     const audited = audit({
@@ -59,14 +59,14 @@ describe('a bundle', () => {
     expect(audited).toMatchObject({ ok: true, failures: [] });
   });
 
-  it('is one of a DENY too', async () => {
+  it('accepts the bundle of a DENY', async () => {
     const denied = await buildWorld({ revoked: true });
     const verified = verify(bundleOf(denied, await closeDayOf(denied)));
     expect(verified).toMatchObject({ ok: true, receipt: { decision: 'DENY' } });
   });
 });
 
-describe('a Receipt of rules that only a later version knows', () => {
+describe('a bundle whose Receipt has a profile hash of a later version', () => {
   const verdictOfChanged = async (changes: Readonly<Record<string, unknown>>, pin: BundlePin = PIN) => {
     const later = await resign(world.body, (draft) => {
       draft.protocol.profile_hash = draft.grant_hash;
@@ -75,7 +75,7 @@ describe('a Receipt of rules that only a later version knows', () => {
     return verdictOf(verified.ok ? [] : verified.failures);
   };
 
-  it('is undecided, and not where anything beside it was altered', async () => {
+  it('is undecided, but invalid if its checkpoint, inclusion proof or attestation was altered', async () => {
     expect(await verdictOfChanged({})).toBe('undecided');
     const { inclusion } = bundle;
     const wrong = `sha256:${'0'.repeat(64)}`;
@@ -84,7 +84,7 @@ describe('a Receipt of rules that only a later version knows', () => {
     expect(await verdictOfChanged({ attestation: 'nonsense' })).toBe('invalid');
   });
 
-  it('or any other is invalid where the document that the bundle brings is none: whoever made the bundle put it there', async () => {
+  it('is invalid if the DID document in the bundle is malformed, and undecided if the pinned one is', async () => {
     expect(await verdictOfChanged({ did_document: {} }, { serviceDid: SERVICE })).toBe('invalid');
     const verified = verify({ ...bundle, did_document: {} }, { serviceDid: SERVICE });
     expect(codesOf(verified)).toContain('malformed-bundle /did_document');
@@ -93,7 +93,7 @@ describe('a Receipt of rules that only a later version knows', () => {
   });
 });
 
-describe('a bundle under keys that the document does not have', () => {
+describe('a bundle signed by keys that a DID document does not have', () => {
   const lacks = (fragments: Readonly<Record<string, number>>) => documentOf(SERVICE, fragments);
   const verdictBy = (pin: BundlePin, changes: object = {}) => {
     const verified = verify({ ...bundle, ...changes }, pin);
@@ -101,13 +101,13 @@ describe('a bundle under keys that the document does not have', () => {
   };
   const older = [lacks({ 'receipt-2': 1 }), lacks({ 'status-1': 2 }), lacks({})];
 
-  it.each(older)('is undecided where that is pinned: it may be older (%#)', (document) => {
+  it.each(older)('is undecided if that document is pinned, because it may be older (%#)', (document) => {
     expect(verdictBy({ serviceDidDocument: document })).toBe('undecided');
     const inclusion = { ...bundle.inclusion, root: `sha256:${'0'.repeat(64)}` };
     expect(verdictBy({ serviceDidDocument: document }, { inclusion })).toBe('invalid');
   });
 
-  it('is invalid where the service attests, by a key that the document has, to another Receipt', async () => {
+  it('is invalid if the service attests, by a key that the document has, to another Receipt', async () => {
     const kid = `${SERVICE}#receipt-77`;
     const signed = async (change: Parameters<typeof resign>[1]) =>
       JSON.parse(await resign(world.body, change, signerOf(8, kid)));
@@ -131,7 +131,7 @@ describe('a bundle under keys that the document does not have', () => {
     expect(verdictBy(PIN, { receipt: altered, attestation })).toBe('invalid');
   });
 
-  it.each(older)('is invalid where the bundle brings it (%#)', (document) => {
+  it.each(older)('is invalid if that document comes with the bundle (%#)', (document) => {
     expect(verdictBy({ serviceDid: SERVICE }, { did_document: document })).toBe('invalid');
     expect(verdictBy({ keys: [RECEIPT_KEY, STATUS_KEY] }, { did_document: document })).toBe('invalid');
     const codes = changed({ did_document: document }, { serviceDid: SERVICE });
@@ -141,7 +141,7 @@ describe('a bundle under keys that the document does not have', () => {
   });
 });
 
-describe('what is pinned', () => {
+describe('the pin', () => {
   /** Everything signed anew with other keys, as anybody can do. */
   const forge = async (): Promise<Bundle> => {
     const receipt = await resign(world.body, () => {}, signerOf(8, `${SERVICE}#receipt-2`));
@@ -150,7 +150,7 @@ describe('what is pinned', () => {
     return { ...bundleOf(world, day), receipt: JSON.parse(receipt), did_document: own };
   };
 
-  it('authenticates: a bundle signed anew by other keys is refused by a document and by keys', async () => {
+  it('authenticates: a pinned document and pinned keys refuse a bundle signed anew by other keys', async () => {
     const forged = await forge();
     expect(codesOf(verify(forged))).toEqual(['wrong-signature']);
     expect(codesOf(verify(forged, { keys: [KEYS.receipt, KEYS.status] }))).toEqual([
@@ -158,7 +158,7 @@ describe('what is pinned', () => {
     ]);
   });
 
-  it('says that a DID alone authenticates nothing, and which keys to compare', async () => {
+  it('authenticates nothing if it is only a DID: verifyBundle lists the keys to compare as assumptions', async () => {
     const honest = verify(bundle, { serviceDid: SERVICE });
     expect(honest.ok && honest.assumed.map(({ statement }) => statement)).toEqual([
       expect.stringContaining(`${SERVICE}#receipt-2 is ${KEYS.receipt}`),
@@ -172,7 +172,7 @@ describe('what is pinned', () => {
     }
   });
 
-  it('lists what a key is for, and when it was in force, as far as the pin does not say it', () => {
+  it('that lacks the purpose or the time of a key adds the published purpose or time to the assumptions', () => {
     const openOf = (...keys: readonly PinnedKey[]) => {
       const verified = verify(bundle, { keys, serviceDid: SERVICE });
       return verified.ok ? verified.assumed.map(({ statement }) => statement) : [];
@@ -193,7 +193,7 @@ describe('what is pinned', () => {
     expect(openOf(KEYS.receipt, RECEIPT_KEY, STATUS_KEY)).toEqual([]);
   });
 
-  describe('by a key with its purpose counts for that alone', () => {
+  describe('of a key with its purpose', () => {
     const keys = [RECEIPT_KEY, STATUS_KEY];
     /** A forgery by a person who has only this key and lists it for every purpose. */
     const forgeWith = async (only: number): Promise<Bundle> => {
@@ -216,7 +216,7 @@ describe('what is pinned', () => {
       ['the receipt key, which signed the checkpoint too', () => forgeWith(1), 'pinned as a receipt key'],
       ['the status key, which signed the Receipt too', () => forgeWith(2), 'pinned as a status key'],
       ['the receipt key, which attests to it', () => forgeAttested(1), 'pinned as a receipt key'],
-    ])('a bundle of somebody who has %s is refused', async (_, forge, problem) => {
+    ])('refuses a bundle by the holder of %s', async (_, forge, problem) => {
       const forged = await forge();
       const refused = verify(forged, { keys, serviceDid: SERVICE });
       expect(refused).toMatchObject({
@@ -231,7 +231,7 @@ describe('what is pinned', () => {
       );
     });
 
-    it('also where no key is pinned for the other signature, and where the two are exchanged', async () => {
+    it('refuses such a bundle even if no other key is pinned, and refuses exchanged purposes', async () => {
       for (const [only, key] of [
         [1, RECEIPT_KEY],
         [2, STATUS_KEY],
@@ -248,14 +248,14 @@ describe('what is pinned', () => {
       ]);
     });
 
-    it('is for both where it is pinned for both', async () => {
+    it('accepts both signatures by one key that is pinned for both purposes', async () => {
       const both = [RECEIPT_KEY, { ...RECEIPT_KEY, purpose: 'status' as const }];
       const verified = verify(await forgeWith(1), { keys: both });
       expect(verified.ok && verified.assumed).toEqual([]);
     });
   });
 
-  it('must be each key that signed', () => {
+  it('must contain every key that signed', () => {
     for (const one of [KEYS.receipt, KEYS.status])
       expect(changed({}, { keys: [one] })).toEqual(['missing-key /did_document']);
     // The pin is of a different key than the one that made the other signature.
@@ -265,7 +265,7 @@ describe('what is pinned', () => {
     expect(decodeMultikey(KEYS.receipt)).toEqual(publicKeyOf(1));
   });
 
-  it('must be there, and be of the service', () => {
+  it('must not be empty, must have known purposes, and must name the service of the bundle', () => {
     expect(() => verify(bundle, { keys: [] })).toThrow(TypeError);
     expect(() => verify(bundle, {} as BundlePin)).toThrow(TypeError);
     const odd = { ...STATUS_KEY, purpose: 'checkpoint' as 'status' };
@@ -274,11 +274,11 @@ describe('what is pinned', () => {
   });
 });
 
-describe('a bundle is refused', () => {
+describe('verifyBundle refuses a bundle', () => {
   const [first] = bundle.evidence;
   const item = first ?? { hash: '', content_type: '', body: '' };
 
-  it('with a member missing, and as what is none', () => {
+  it('with a member missing, and refuses other JSON or text as malformed-bundle', () => {
     for (const name of Object.keys(bundle) as (keyof Bundle)[])
       expect(changed({ [name]: undefined })).toEqual([`missing-member /${name}`]);
     expect(codesOf(verify({}))).toHaveLength(5);
@@ -286,12 +286,12 @@ describe('a bundle is refused', () => {
       expect(codesOf(verify(none))).toEqual(['malformed-bundle ']);
   });
 
-  it('with a Receipt that is not as signed', () => {
+  it('whose Receipt differs from what was signed', () => {
     const receipt = { ...(bundle.receipt as object), decision: 'DENY' };
     expect(changed({ receipt })).toContain('payload-mismatch /receipt/decision');
   });
 
-  it('with the inclusion proof of another Receipt, or a checkpoint that is not the one in it', async () => {
+  it('with the inclusion proof of another Receipt, or with another checkpoint than the inclusion proof has', async () => {
     const other = await buildWorld({ nowMs: Date.parse('2026-11-20T09:00:00Z') });
     const day = await closeDayOf(other);
     expect(changed({ inclusion: day.inclusion, checkpoint: day.record })).toContain(
@@ -300,7 +300,7 @@ describe('a bundle is refused', () => {
     expect(changed({ checkpoint: day.record })).toContain('other-checkpoint /inclusion/checkpoint');
   });
 
-  it('with evidence that has not its hash, or is not there, each named', () => {
+  it('with missing or malformed evidence, or evidence that does not match its hash, and names each item', () => {
     const wrong = { ...item, body: `${item.body} ` };
     expect(changed({ evidence: [wrong, ...bundle.evidence.slice(1)] })).toEqual([
       'wrong-evidence /evidence/0/body',
@@ -324,7 +324,7 @@ describe('a bundle is refused', () => {
     expect(changed({ evidence: {} })[0]).toBe('malformed-member /evidence');
   });
 
-  it('with more than 16 items of evidence, none of which is looked at', () => {
+  it('with more than 16 items of evidence, without reporting on the items', () => {
     const filled = (count: number) => Array.from({ length: count }, (_, i) => bundle.evidence[i] ?? item);
     expect(changed({ evidence: filled(16) })).toEqual([]);
     expect(changed({ evidence: filled(17) })).toEqual(['malformed-member /evidence']);
@@ -332,7 +332,7 @@ describe('a bundle is refused', () => {
     expect(changed({ evidence: junk })).toEqual(['malformed-member /evidence']);
   });
 
-  it('but takes evidence in base64url, as bytes need it', () => {
+  it('but accepts evidence in base64url', () => {
     const evidence = bundle.evidence.map(({ body, ...others }) => ({
       ...others,
       body: Buffer.from(body).toString('base64url'),
@@ -341,7 +341,7 @@ describe('a bundle is refused', () => {
     expect(verified.ok && verified.evidence).toEqual(world.evidence);
   });
 
-  it('with any character of its signed parts changed', () => {
+  it('with a changed character in the JWS of its Receipt or checkpoint', () => {
     const text = JSON.stringify(bundle);
     const { checkpoint } = bundle.inclusion as unknown as { checkpoint: string };
     for (const [part, step] of [

@@ -66,10 +66,10 @@ const forgery = await resign(world.body, (draft) => {
   draft.grant_hash = `sha256:${'f'.repeat(64)}`;
 });
 
-describe('a Receipt under a key that has leaked', () => {
+describe('a Receipt whose key has leaked', () => {
   const times = { 'receipt-2': LEAKED };
 
-  it('does not verify by itself, whatever its date: whoever has the key dates as he likes', () => {
+  it('is refused by verifyReceipt, whatever its date, because the holder of the key can write any date', () => {
     for (const text of [genuine, forgery])
       expect(verifyReceipt(text, documentWith(times))).toMatchObject({
         ...{
@@ -79,18 +79,18 @@ describe('a Receipt under a key that has leaked', () => {
       });
   });
 
-  it('verifies with its inclusion and the attestation of a key in force', async () => {
+  it('is accepted with an inclusion proof and an attestation by a key in force', async () => {
     expect(verify(genuine, await attest(), times)).toBe('ALLOW');
     // The clocks of two nodes may differ by this much.
     expect(verify(genuine, await attest({ iat: day.checkpoint.iat - 300 }), times)).toBe('ALLOW');
   });
 
-  it('does not with inclusion alone, which covers ids and no content', () => {
+  it('is refused with an inclusion proof alone, which covers ids but no content', () => {
     expect(verify(genuine, undefined, times)).toEqual(['key-not-in-force']);
     expect(verify(forgery, undefined, times)).toEqual(['key-not-in-force']);
   });
 
-  it('does not verify if it is another one under an id that is included', async () => {
+  it('is refused if it has other content under an included id', async () => {
     expect(verify(forgery, await attest(), times)).toEqual(['key-not-in-force']);
   });
 
@@ -102,7 +102,7 @@ describe('a Receipt under a key that has leaked', () => {
     ],
     ['of another checkpoint', () => attest({ checkpoint_hash: hashOf('x') }), 'wrong-attestation'],
     [
-      'that is dated more than five minutes before the checkpoint, which nobody had then',
+      'that is dated more than five minutes before the checkpoint',
       () => attest({ iat: day.checkpoint.iat - 301 }),
       'wrong-attestation',
     ],
@@ -112,13 +112,13 @@ describe('a Receipt under a key that has leaked', () => {
       () => attest({}, signerOf(9, `${SERVICE}#status-2`)),
       'wrong-signature',
     ],
-  ])('does not with an attestation %s', async (_, attestation, code) => {
+  ])('is refused with an attestation %s', async (_, attestation, code) => {
     expect(verify(genuine, await attestation(), times)).toEqual([code]);
   });
 });
 
-describe('a Receipt that is wrong in itself', () => {
-  it('is refused for that, whatever is proved of its id', async () => {
+describe('a Receipt that was altered', () => {
+  it('is refused as payload-mismatch, with or without an attestation to its id', async () => {
     const altered = JSON.stringify({ ...JSON.parse(genuine), decision: 'DENY' });
     for (const attestation of [undefined, await attest()])
       expect(verify(altered, attestation, {})).toEqual(['payload-mismatch']);
@@ -126,7 +126,7 @@ describe('a Receipt that is wrong in itself', () => {
 });
 
 describe('a Receipt dated outside the time of its key', () => {
-  it('needs the attestation too, and one dated within it needs none', async () => {
+  it('needs an attestation, while one dated within that time needs none', async () => {
     expect(verify(genuine, undefined, { 'receipt-2': ENDED })).toEqual(['key-not-in-force']);
     expect(verify(genuine, await attest(), { 'receipt-2': ENDED })).toBe('ALLOW');
     expect(verify(genuine, undefined, { 'receipt-2': { 'svc:validUntil': '2026-11-20T10:00:01Z' } })).toBe(
@@ -136,8 +136,8 @@ describe('a Receipt dated outside the time of its key', () => {
   });
 });
 
-describe('a key that has ended, by whoever comes by it later', () => {
-  it('vouches for nothing of a later day, whatever date it gives its attestation', async () => {
+describe('an attestation by a key that has ended', () => {
+  it('does not count for a later day, even if it is dated before the end of the key', async () => {
     const attestation = await attest({ iat: Date.parse('2026-11-19T23:59:59Z') / 1000 }, statusSigner);
     const ended = { 'receipt-2': ENDED, 'status-1': ENDED };
     for (const receipt of [genuine, forgery])
@@ -145,22 +145,22 @@ describe('a key that has ended, by whoever comes by it later', () => {
   });
 });
 
-describe('a checkpoint under a key that has leaked', () => {
-  it('counts where a key in force attests to it, and nowhere else', async () => {
+describe('a checkpoint whose key has leaked', () => {
+  it('counts only with an attestation by a key in force', async () => {
     const times = { 'status-1': LEAKED };
     expect(verify(genuine, undefined, times)).toEqual(['key-not-in-force']);
     expect(verify(genuine, await attest(), times)).toBe('ALLOW');
     expect(verify(genuine, await attest({}, statusSigner), times)).toContain('key-not-in-force');
   });
 
-  it('is of no help to a Receipt of another key that has leaked', async () => {
+  it('does not make a forged Receipt acceptable when the Receipt key has leaked too', async () => {
     const times = { 'status-1': LEAKED, 'receipt-2': LEAKED };
     expect(verify(genuine, await attest(), times)).toBe('ALLOW');
     expect(verify(forgery, await attest(), times)).toEqual(['key-not-in-force']);
   });
 });
 
-describe('a bundle under pinned keys', () => {
+describe('verifyBundle with pinned keys', () => {
   const honest = bundleOf(world, day);
   const multikeyOf = (n: number) => String(documentWith({}).verificationMethod[n]?.publicKeyMultibase);
   const [receiptKey, statusKey, newStatusKey] = [multikeyOf(0), multikeyOf(1), multikeyOf(2)];
@@ -176,7 +176,7 @@ describe('a bundle under pinned keys', () => {
     return verified.assumed.map(({ statement }) => statement);
   };
 
-  it('rests on the key of the attestation alone: neither that of the Receipt nor that of the checkpoint is asked for', async () => {
+  it('requires only the key of the attestation to be pinned, not those of the Receipt and the checkpoint', async () => {
     const bundle = {
       ...honest,
       attestation: await attest(),
@@ -190,7 +190,7 @@ describe('a bundle under pinned keys', () => {
       });
   });
 
-  it('assumes that a key was in force where only the bundle says so: whoever has a key that ended writes that it did not', () => {
+  it('assumes that a key was in force if only the document in the bundle says so, and lists the assumption', () => {
     const open = check(honest, [untimed(receiptKey), untimed(statusKey)]);
     expect(open).toEqual([
       expect.stringMatching(/#receipt-2 .* signed while it was in force/),
@@ -202,7 +202,7 @@ describe('a bundle under pinned keys', () => {
     expect(check(honest, [timed(receiptKey), timed(statusKey)])).toEqual([]);
   });
 
-  it('refuses what is dated outside the time that is pinned, whatever the document in the bundle says', async () => {
+  it('refuses a Receipt or checkpoint dated outside the pinned time, even if the document in the bundle has no end', async () => {
     const ended = [timed(receiptKey, '2026-11-20T00:00:00Z'), timed(statusKey)];
     expect(check(honest, ended)).toEqual(['key-not-in-force /receipt/evaluated_at']);
     const endedStatus = [timed(receiptKey), timed(statusKey, '2026-11-20T00:00:00Z')];
@@ -217,7 +217,7 @@ describe('a bundle under pinned keys', () => {
     expect(check(other, ended)).toEqual(['unpinned-key /did_document']);
   });
 
-  it('does not believe a Receipt of any key by an attestation of a key that has ended, whatever date that has', async () => {
+  it('refuses a Receipt whose attestation is by a pinned key that has ended, even if it is dated before the end', async () => {
     const receipt = await resign(world.body, () => {}, signerOf(9, `${SERVICE}#receipt-7`));
     const attestation = await attest(
       { receipt_hash: hashOf(JSON.parse(receipt).receipt), iat: Date.parse('2026-11-19T23:59:59Z') / 1000 },
@@ -232,14 +232,14 @@ describe('a bundle under pinned keys', () => {
     );
   });
 
-  it('lets the document in the bundle narrow a time, never widen it', () => {
+  it('applies the document in the bundle where it narrows the pinned time of a key', () => {
     const marked = { ...honest, did_document: documentWith({ 'receipt-2': LEAKED }) };
     expect(check(marked, [timed(receiptKey), timed(statusKey)])).toContain(
       'key-not-in-force /receipt/evaluated_at',
     );
   });
 
-  it('takes the narrower of two times of one key, and refuses what is none', () => {
+  it('takes the narrower of two pinned times of a key, and throws a TypeError for an invalid time', () => {
     const twice = [
       timed(receiptKey),
       timed(receiptKey, '2026-11-20T00:00:00Z'),
@@ -251,8 +251,8 @@ describe('a bundle under pinned keys', () => {
   });
 });
 
-describe('an attestation', () => {
-  it('of another Receipt under the same id refuses also a Receipt whose date counts', async () => {
+describe('verifyIncludedReceipt with an attestation', () => {
+  it('refuses a Receipt in force if the attestation is to another Receipt of the same id', async () => {
     const attestation = await attest({ receipt_hash: hashOf('x') });
     expect(verify(genuine, attestation, {})).toEqual(['wrong-attestation']);
     const serviceDidDocument = documentWith({});
@@ -262,7 +262,7 @@ describe('an attestation', () => {
     });
   });
 
-  it('is taken as an object, its text, or the JWS', async () => {
+  it('takes it as an object, as its text or as the JWS, and refuses anything else', async () => {
     const jwt = await attest();
     const serviceDidDocument = documentWith({ 'receipt-2': LEAKED });
     const given = { receipt: genuine, inclusion: day.inclusion, serviceDidDocument, crypto: nativeCrypto };
@@ -284,7 +284,7 @@ it.each<[string, () => Promise<string>]>([
       }),
   ],
   ['under a later key', () => resign(world.body, () => {}, signerOf(5, `${SERVICE}#receipt-3`))],
-])('a Receipt %s is undecided, and not beside a proof that was altered', async (_, sign) => {
+])('a Receipt %s is undecided, but invalid if its inclusion proof was altered', async (_, sign) => {
   const receipt = await sign();
   const judge = (inclusion: unknown) => {
     const verified = verifyIncludedReceipt({

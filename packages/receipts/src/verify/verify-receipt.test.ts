@@ -69,9 +69,13 @@ const withMethod = (change: object) => ({
 const SMALL_ORDER = encodeMultikey(new Uint8Array([1, ...new Uint8Array(31)]));
 
 it.each([
-  ['a JWS in place of its Receipt is called one', allow.signed.jws, /this is a JWS, pass the whole answer$/],
   [
-    'text that is neither is told where it breaks off',
+    'verifyReceipt asks for the whole answer if it is given a JWS alone',
+    allow.signed.jws,
+    /this is a JWS, pass the whole answer$/,
+  ],
+  [
+    'verifyReceipt names the character at which malformed JSON breaks off',
     '{"receipt":',
     /must be strict JSON: .* at character 11$/,
   ],
@@ -503,8 +507,8 @@ const WITH_CONSEQUENCES = new Set([
   'a principal too early',
 ]);
 
-describe.each(Object.entries(PRODUCED))('%s', (code, cases) => {
-  it.each(cases)('names %s, and nothing else that does not follow from it', (...one) => {
+describe.each(Object.entries(PRODUCED))('the failure code %s', (code, cases) => {
+  it.each(cases)('is reported for %s, and nothing is reported that does not follow from it', (...one) => {
     const [title, receipt, path, document = serviceDocument, serviceDid] = one;
     const named = path === '' && code !== 'malformed-receipt' ? code : `${code} ${path}`;
     const codes = codesOf(receipt, document, serviceDid as string | undefined);
@@ -530,18 +534,18 @@ const INVALID_BESIDE: readonly (readonly [string, unknown, unknown?])[] = [
   ],
 ];
 
-describe('the verdict under a key that the document does not have', () => {
+describe('the verdict on a Receipt whose key is missing in the DID document', () => {
   const verdictFor = (receipt: unknown, document: unknown = olderDocument) =>
     verdictOf(failuresOf(receipt, document));
 
-  it('is undecided, since the document may be older, for a Receipt in which nothing else is wrong', async () => {
+  it('is undecided if nothing else is wrong, because the document may be older than the key', async () => {
     expect(verdictFor(allow.signed.text)).toBe('undecided');
     expect(verdictFor(await resign(allow.body, () => {}, signerOf(1, `${SERVICE}#receipt-9`)))).toBe(
       'undecided',
     );
   });
 
-  it.each(INVALID_BESIDE)('is invalid where %s', (_, receipt, document) => {
+  it.each(INVALID_BESIDE)('is invalid if %s', (_, receipt, document) => {
     expect(verdictFor(receipt, document)).toBe('invalid');
   });
 });
@@ -558,7 +562,7 @@ const INCONSISTENT = [
   ...(['unknown-trust-config', 'wrong-trust-config-hash'] as const),
 ];
 
-describe('a malformed member that a rule does not read hides nothing that the rule finds', () => {
+describe('a malformed member does not hide the failure of a rule that does not read it', () => {
   const cases = INCONSISTENT.flatMap((code) =>
     PRODUCED[code].map(([title, receipt, path]) => [code, title, receipt, path] as const),
   );
@@ -572,7 +576,7 @@ describe('a malformed member that a rule does not read hides nothing that the ru
 });
 
 describe('verifyReceipt', () => {
-  it('names all that is wrong, not just the first', async () => {
+  it('reports all failures, not only the first', async () => {
     const receipt = await resign(
       allow.body,
       (d) => {
@@ -592,7 +596,7 @@ describe('verifyReceipt', () => {
     ]);
   });
 
-  it('says which time is in the id, and of one after 9999 that it cannot be written', async () => {
+  it('names the time in the id if evaluated_at differs from it, and says that a time after 9999 cannot be written', async () => {
     const messageOf = async (ms: number) => {
       const id = `drc_${encodeUlid(ms, new Uint8Array(10))}`;
       const receipt = await changed((d) => (d.receipt_id = id));
@@ -604,7 +608,7 @@ describe('verifyReceipt', () => {
     expect(await messageOf(last + 1)).toEqual([`${message}none that can be written`]);
   });
 
-  it('says what was signed and what is shown, and of what thing a member is none', async () => {
+  it('says for a changed member what was signed and what is shown, and calls an unknown member unknown', async () => {
     const messageOf = (receipt: unknown) => failuresOf(receipt)[0]?.message;
     expect(messageOf(shown((d) => (d.decision = 'DENY')))).toBe(
       '/decision must be "ALLOW" as signed, not "DENY"',
@@ -614,19 +618,19 @@ describe('verifyReceipt', () => {
     expect(messageOf(await changed((d) => (d.note = 1)))).toBe('/note is not a member of a Receipt');
   });
 
-  it('names what is wrong with the members of an object whose JWS is none', () => {
+  it('reports malformed members of an object even if its JWS is malformed', () => {
     const broken = shown((d) => Object.assign(d, { receipt: 'x', grant_hash: 'x' }));
     expect(codesOf(broken)).toEqual(['malformed-jws /receipt', 'malformed-member /grant_hash']);
   });
 
-  it('names as the one fault of a text that its JWS holds another form of it', async () => {
+  it('reports only payload-not-canonical if the payload of the JWS is another JSON text of the same members', async () => {
     const payload = bodyText.replace('50000', '5e4');
     const { receipt } = (await forge(payload, HEADER)) as { receipt: string };
     const text = spliceReceipt(payload, receipt);
     expect(codesOf(text)).toEqual(['payload-not-canonical /receipt']);
   });
 
-  it('tells of a changed text its changes first, and not what would follow from them', () => {
+  it('reports payload-mismatch first for a changed Receipt, and not the failures that follow from the change', () => {
     const tampered = shown((d) => {
       d.decision = 'DENY';
       d.protocol.checks.P5 = false;
@@ -636,7 +640,7 @@ describe('verifyReceipt', () => {
     expect(codesOf(tampered, other)[0]).toBe('payload-mismatch /decision');
   });
 
-  it('says of evidence that is missing or too early by which check it is', async () => {
+  it('names the check by which evidence is missing, or is there too early', async () => {
     const { issuer_resolution, status } = allow.body.evidence;
     const messageOf = (receipt: unknown) => failuresOf(receipt).map(({ message }) => message);
     for (const [member, check] of Object.entries({ issuer_resolution: 'P2', status: 'P6' })) {
@@ -650,7 +654,7 @@ describe('verifyReceipt', () => {
     }
   });
 
-  it('accepts evidence of the very instant of the evaluation, and exactly as old as it may be', async () => {
+  it('accepts evidence from the instant of the evaluation, and evidence of exactly the maximum age', async () => {
     for (const [resolvedAt, checkedAt] of [
       ['2026-11-20T08:00:00.123Z', '2026-11-20T08:00:00.123Z'],
       ['2026-11-20T07:00:00.123Z', '2026-11-20T07:59:30.123Z'],
@@ -663,7 +667,7 @@ describe('verifyReceipt', () => {
     }
   });
 
-  it('lists as right reasons only possible ones', async () => {
+  it('names only possible reasons as the right reason', async () => {
     const reasonOf = (receipt: unknown) =>
       failuresOf(receipt).find(({ code }) => code === 'wrong-reason')?.message;
     expect(await changed((d) => (d.decision = 'DENY')).then(reasonOf)).toBe(
@@ -673,22 +677,22 @@ describe('verifyReceipt', () => {
     expect(reasonOf(wrong)).toBe('reason must be ISSUER_UNKNOWN by the checks, not PROOF_REPLAYED');
   });
 
-  it('says that a Receipt was given as the DID document', () => {
+  it('says so if a Receipt was given as the DID document', () => {
     const [first] = failuresOf(allow.signed.text, allow.signed.text);
     expect(first).toMatchObject({ code: 'malformed-did-document' });
     expect(first?.message).toMatch(/^this is a Receipt; the DID document is what/);
   });
 
-  it('accepts the same Receipt in any order and with any white space', () => {
+  it('accepts a Receipt with its members in another order and with other white space', () => {
     const turned = Object.fromEntries(Object.entries(JSON.parse(allow.signed.text)).reverse());
     for (const receipt of [turned, JSON.stringify(turned, null, 2)]) expect(failuresOf(receipt)).toEqual([]);
   });
 
-  it('accepts a text of exactly the most characters that one may have', () => {
+  it('accepts a text of exactly RECEIPT_MAX_CHARS characters', () => {
     expect(failuresOf(allow.signed.text.padEnd(RECEIPT_MAX_CHARS))).toEqual([]);
   });
 
-  it('accepts a Receipt by any key that is still published', async () => {
+  it('accepts a Receipt signed by an older key that is still published', async () => {
     const old = await resign(allow.body, () => {}, signerOf(6, `${SERVICE}#receipt-1`));
     expect(failuresOf(old)).toEqual([]);
   });
@@ -700,26 +704,26 @@ describe('verifyReceipt', () => {
     expect(failuresOf(receipt.replace('ordér', 'ordÃ©r'))).not.toEqual([]);
   });
 
-  it('refuses an object with the signed members that is written as other JSON', () => {
+  it('refuses an object whose toJSON gives other JSON than its members', () => {
     const odd = shown((d) => Object.defineProperty(d.principal, 'toJSON', { value: () => null }));
     expect(failuresOf(odd)).toEqual([expect.objectContaining({ code: 'malformed-receipt', path: '' })]);
   });
 
-  it('returns what was signed, not what was handed in', () => {
+  it('returns the signed members; later changes of the given object do not alter them', () => {
     const handed = JSON.parse(allow.signed.text);
     const verified = verifyReceipt(handed, serviceDocument);
     handed.authority.constraints.maxAmount = 1;
     expect(verified.ok && verified.receipt.authority?.constraints.maxAmount).toBe(50_000);
   });
 
-  it('refuses every other JWS that the service signs in the place of a Receipt', async () => {
+  it('refuses the other types of JWS (Grant, checkpoint, Proof) in place of a Receipt', async () => {
     for (const typ of ['vc+jwt', 'svc-checkpoint+jwt', 'svc-proof+jwt']) {
       const receipt = await signCompactJws(receiptSigner, { typ }, bodyText);
       expect(codesOf({ ...allow.body, receipt })).toEqual(['wrong-header /receipt']);
     }
   });
 
-  it('refuses the answer to a dry run, also where the Receipt key had signed it', async () => {
+  it('refuses the answer to a dry run, even if it is signed by the Receipt key', async () => {
     const { protocol, trust, evaluated_at, relying_party, grant_id, agent } = allow.body;
     const dryRun = {
       dry_run: 'nothing was decided',
@@ -738,7 +742,7 @@ describe('verifyReceipt', () => {
       expect(verifyReceipt(given, serviceDocument).ok).toBe(false);
   });
 
-  it('answers, whatever it is given', () => {
+  it('returns failures and does not throw, whatever it is given', () => {
     const cyclic: Record<string, unknown> = { receipt: allow.signed.jws };
     cyclic.self = cyclic;
     const deep = '['.repeat(20_000);
@@ -765,18 +769,18 @@ describe('verifyReceipt', () => {
 });
 
 describe('parseReceipt', () => {
-  it('answers the Receipt without authenticating it', async () => {
+  it('returns the Receipt without checking its signature', async () => {
     const unsigned = await resign(allow.body, () => {}, signerOf(6, receiptSigner.kid));
     expect(parseReceipt(unsigned)).toEqual({ ok: true, receipt: JSON.parse(unsigned) });
   });
 
-  it('names what is wrong in form and content', async () => {
+  it('reports failures of form and content', async () => {
     const parsed = parseReceipt(await changed((d) => (d.trust.result = 'FAIL')));
     expect(!parsed.ok && parsed.failures.map(({ code }) => code)).toEqual(['wrong-result']);
     expect(parseReceipt('x').ok).toBe(false);
   });
 
-  it('refuses members beside the JWS that are not those in it, and a Receipt without its JWS', () => {
+  it('refuses a Receipt whose members differ from its JWS, and one without a well-formed JWS', () => {
     for (const [receipt, code] of [
       [shown((d) => (d.decision = 'DENY')), 'payload-mismatch'],
       [shown((d) => (d.receipt = 'x')), 'malformed-jws'],

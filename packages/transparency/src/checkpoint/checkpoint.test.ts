@@ -40,7 +40,7 @@ const signAnything = (payload: JsonObject | string, by = signer, typ: string = C
   signCompactJws(by, { typ }, payload);
 
 describe('a signed checkpoint', () => {
-  it('verifies, and is read from what was signed', async () => {
+  it('is verified, and the result is the checkpoint that was signed', async () => {
     for (const checkpoint of [yesterday, today, close(DAY, [], null)])
       expect(verify(await signCheckpoint(checkpoint, signer))).toEqual({ ok: true, checkpoint, kid: KID });
     expect(
@@ -51,7 +51,7 @@ describe('a signed checkpoint', () => {
     ).toMatchObject({ ok: true });
   });
 
-  it('has one spelling: header and payload are their RFC 8785 form', async () => {
+  it('has its header and payload in RFC 8785 form; any other form is refused', async () => {
     const jws = await signCheckpoint(today, signer);
     const [header, payload] = jws.split('.').map((part) => Buffer.from(part, 'base64url').toString());
     expect(header).toBe(`{"alg":"EdDSA","kid":"${KID}","typ":"svc-checkpoint+jwt"}`);
@@ -66,7 +66,7 @@ describe('a signed checkpoint', () => {
     ]);
   });
 
-  it('fails with any flipped bit', async () => {
+  it('is refused after any bit of it is flipped', async () => {
     const jws = await signCheckpoint(today, signer);
     const bytes = Buffer.from(jws);
     for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -76,7 +76,7 @@ describe('a signed checkpoint', () => {
     }
   });
 
-  it('counts only under a status key that the service lists', async () => {
+  it('is accepted only under a usable status key in the document of the named service', async () => {
     expect(codesOf(verify(await signCheckpoint(today, signerOf(3))))).toEqual(['wrong-signature']);
     expect(codesOf(verify(await signCheckpoint(today, signerOf(2, `${SERVICE}#status-2`))))).toEqual([
       'unknown-key',
@@ -96,18 +96,18 @@ describe('a signed checkpoint', () => {
     ['no number', `${SERVICE}#status-`],
     ['a number with a zero in front', `${SERVICE}#status-01`],
     ['no fragment', SERVICE],
-  ])('is refused with the kid of %s', async (_, kid) => {
+  ])('is refused if its kid is that of %s', async (_, kid) => {
     expect(codesOf(verify(await signCheckpoint(today, signerOf(2, kid))))).toEqual(['wrong-header']);
   });
 
   it.each(['vc+jwt', 'svc-receipt+jwt', 'svc-proof+jwt', 'JWT', ''])(
-    'is refused with the typ %o: no other kind of token stands in for it',
+    'is refused with the typ %o',
     async (typ) => {
       expect(codesOf(verify(await signAnything({ ...today }, signer, typ)))).toEqual(['wrong-header']);
     },
   );
 
-  it('is refused with another algorithm or a further header member', async () => {
+  it('is refused with another algorithm, a further header member or a missing kid', async () => {
     const payload = encodeBase64urlText(jcs({ ...today }));
     for (const header of [
       { alg: 'none', kid: KID, typ: CHECKPOINT_TYP },
@@ -121,18 +121,18 @@ describe('a signed checkpoint', () => {
     }
   });
 
-  it('is refused as what is no JWS, and without an error', async () => {
+  it('is refused without an exception if it is not a well-formed JWS', async () => {
     const jws = await signCheckpoint(today, signer);
     for (const text of ['', 'x', '..', `${jws}=`, `${jws}.x`, ` ${jws}`, jws.slice(0, -1), 'a'.repeat(5000)])
       expect(parseSignedCheckpoint(text)).toMatchObject({ ok: false, failures: [{ code: 'malformed-jws' }] });
   });
 });
 
-describe('what a checkpoint says', () => {
+describe('the content of a checkpoint', () => {
   const parsed = (changes: Record<string, unknown>) => codesOf(parseCheckpoint({ ...today, ...changes }));
   const other = receiptsOf('2026-11-20', 1)[0] ?? '';
 
-  it('is a closed object', () => {
+  it('is an object with exactly the known members', () => {
     expect(parsed({})).toEqual([]);
     expect(parsed({ note: 1, 'a/b': 1 })).toEqual(['unknown-member /note', 'unknown-member /a~1b']);
     const { tree, ...without } = today;
@@ -151,11 +151,11 @@ describe('what a checkpoint says', () => {
     ['last_receipt_id', ['', `${other}0`, true]],
     ['iat', [-1, 0, 1.5, '1', null]],
     ['tree', ['rfc9162-sha256', '', null]],
-  ])('has a %s of its one form', (member, values) => {
+  ])('has a well-formed %s', (member, values) => {
     for (const value of values) expect(parsed({ [member]: value })).toEqual([`malformed-member /${member}`]);
   });
 
-  it('names every fault, not only the first', () => {
+  it('is checked completely: every fault is reported, not only the first', () => {
     expect(parsed({ day: 'x', tree: 'y', more: 1 })).toEqual([
       'malformed-member /day',
       'malformed-member /tree',
@@ -163,7 +163,7 @@ describe('what a checkpoint says', () => {
     ]);
   });
 
-  it('puts its Receipts into its day, in order', () => {
+  it('names a first and last Receipt within its day and in order', () => {
     expect(parsed({ first_receipt_id: receiptsOf('2026-11-18', 1)[0] })).toEqual([
       'contradiction /first_receipt_id',
     ]);
@@ -174,7 +174,7 @@ describe('what a checkpoint says', () => {
     expect(parsed({ last_receipt_id: today.first_receipt_id })).toEqual(['contradiction /last_receipt_id']);
   });
 
-  it('says in one way that a day is empty', () => {
+  it('has null ids and the root of the empty tree if and only if the day is empty', () => {
     const empty = close(DAY, [], today);
     expect(empty).toMatchObject({ tree_size: 0, first_receipt_id: null, last_receipt_id: null });
     expect(empty.root).toBe('sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
@@ -189,7 +189,7 @@ describe('what a checkpoint says', () => {
     ]);
   });
 
-  it('has the root that its ids give, where they are all there are', () => {
+  it('has the root that its ids give if they are all of its Receipts', () => {
     const one = close(DAY, receipts.slice(0, 1), null);
     const two = close(DAY, receipts.slice(0, 2), null);
     expect(one.root).toBe(`sha256:${formatHash(leafOfReceipt(receipts[0] ?? ''))}`);
@@ -198,13 +198,13 @@ describe('what a checkpoint says', () => {
     expect(codesOf(parseCheckpoint({ ...two, tree_size: 1 }))).toEqual(['contradiction /last_receipt_id']);
   });
 
-  it('is not said before the day has ended', () => {
+  it('is not dated before the end of the day', () => {
     const endOfDay = Date.parse('2026-11-20T00:00:00Z') / 1000;
     expect(parsed({ iat: endOfDay })).toEqual([]);
     expect(parsed({ iat: endOfDay - 1 })).toEqual(['contradiction /iat']);
   });
 
-  it('is not built with a fault', () => {
+  it('is checked by buildCheckpoint, which throws a RangeError if it is faulty', () => {
     const draft = {
       ...{ serviceDid: SERVICE, day: DAY, treeSize: 0, root: parseHash('a'.repeat(64)) ?? new Uint8Array() },
       ...{ previousRoot: null, firstReceiptId: null, lastReceiptId: null, closedAtSeconds: today.iat },
@@ -219,7 +219,7 @@ describe('the chain of days', () => {
   const changed = (at: number, changes: Partial<Checkpoint>) =>
     chain.map((checkpoint, i) => (i === at ? { ...checkpoint, ...changes } : checkpoint));
 
-  it('holds for days in a row, empty ones too, from wherever one begins', () => {
+  it('holds for consecutive days, empty ones included, from any day on', () => {
     expect(chain.map(({ day }) => day)).toEqual([
       ...['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03'],
     ]);
@@ -227,7 +227,7 @@ describe('the chain of days', () => {
     for (let from = 0; from <= chain.length; from++) expect(findChainBreak(chain.slice(from))).toBeNull();
   });
 
-  it('breaks at the first day that names another root, follows another day, or is of another service', () => {
+  it('breaks at the first day with a wrong previous root, a wrong date or another service', () => {
     const root = `sha256:${'0'.repeat(64)}`;
     expect(findChainBreak(changed(1, { root }))).toEqual({
       ...{ day: '2026-03-01', member: 'previous_root', expected: root, got: chain[1]?.root },
@@ -244,7 +244,7 @@ describe('the chain of days', () => {
     expect(findChainBreak(changed(4, { iss: 'did:web:other.example' }))).toMatchObject({ member: 'iss' });
   });
 
-  it('a day that is told twice differs in nothing', () => {
+  it('shows no difference between two equal checkpoints, and names the member in which two differ', () => {
     expect(findCheckpointDifference(today, { ...today })).toBeNull();
     for (const member of Object.keys(today) as (keyof Checkpoint)[])
       expect(findCheckpointDifference(today, { ...today, [member]: 'x' })).toEqual({
@@ -254,7 +254,7 @@ describe('the chain of days', () => {
 });
 
 describe('days', () => {
-  it('are those that there are, and each has the next', () => {
+  it('are valid dates of the calendar, and dayAfter gives the next one', () => {
     for (const day of ['2026-11-19', '2024-02-29', '2000-02-29', '1970-01-01', '9999-12-31'])
       expect(isDay(day)).toBe(true);
     for (const day of ['2026-02-29', '2100-02-29', '2026-00-01', '2026-01-00', '2026-1-1', '+2026-01-01', ''])
@@ -265,7 +265,7 @@ describe('days', () => {
     expect(() => dayAfter('x')).toThrow(RangeError);
   });
 
-  it('take a Receipt by the time in its id, to the millisecond', () => {
+  it('contain a Receipt by the time in its id', () => {
     const [first = ''] = receiptsOf(DAY, 1);
     expect(dayOfReceipt(first)).toBe(DAY);
     expect(dayOfReceipt('drc_01KADJ0ZZZ0000000000000000')).toMatch(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/);

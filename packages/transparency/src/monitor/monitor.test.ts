@@ -65,8 +65,8 @@ const dayAt = (i: number) => {
   return day;
 };
 
-describe('an honest service', () => {
-  it('is followed from its first day on; leaves are read once, checkpoints every time', async () => {
+describe('the monitor of an honest service', () => {
+  it("reports nothing, reads each day's leaves once, and fetches every checkpoint in each look", async () => {
     expect(await look()).toMatchObject({ ...WELL, newDays: 4, fetchedAgain: 0 });
     await service.close(2);
     service.asked.length = 0;
@@ -78,7 +78,7 @@ describe('an honest service', () => {
     expect(remembered.map(({ checkpoint }) => checkpoint.day)).toHaveLength(5);
   });
 
-  it('that closes no day any more is noted', async () => {
+  it('notes that the latest checkpoint is 2 days old', async () => {
     const at = (time: string) => look({ nowMs: Date.parse(time) });
     expect((await at('2026-11-15T23:59:59Z')).notes).toEqual([]);
     expect((await at('2026-11-16T00:00:00Z')).notes).toEqual([
@@ -86,7 +86,7 @@ describe('an honest service', () => {
     ]);
   });
 
-  it('may retract a checkpoint dated in the future: it is reported and not persisted', async () => {
+  it('reports a checkpoint dated in the future as a doubt, does not persist it, and accepts its replacement', async () => {
     const noon = Date.parse('2026-11-13T12:00:00Z');
     const early = await look({ nowMs: noon });
     expect(codes(early)).toEqual([]);
@@ -100,7 +100,7 @@ describe('an honest service', () => {
     expect(await look()).toMatchObject({ ...WELL, newDays: 4 });
   });
 
-  it('may retract a checkpoint until its time, of clocks that differ little as well: it is taken at the next look', async () => {
+  it('skips a checkpoint dated up to 2 minutes ahead, and accepts it, or its replacement, once its time has come', async () => {
     const iat = service.days[3]?.checkpoint.iat ?? 0;
     expect(await look({ nowMs: iat * 1000 - 120_000 })).toMatchObject({ ...WELL, newDays: 3 });
     const again = new PublishedDays();
@@ -109,7 +109,7 @@ describe('an honest service', () => {
     expect(await look({ nowMs: iat * 1000 })).toMatchObject({ ...WELL, newDays: 1, fetchedAgain: 3 });
   });
 
-  it('whose latest day is dated ahead at each look is in doubt once the day after it is over', async () => {
+  it('reports a doubt when the latest day is still dated ahead after the day that follows it has ended', async () => {
     const endMs = Date.parse('2026-11-16T00:00:00Z');
     await service.close(1, { closedAtSeconds: endMs / 1000 + 120 });
     expect(await look({ nowMs: endMs - 1 })).toMatchObject({ ...WELL, newDays: 4 });
@@ -118,7 +118,7 @@ describe('an honest service', () => {
     });
   });
 
-  it('that retracts one while it is looked at raises no alarm', async () => {
+  it('raises no alarm when a checkpoint dated ahead is retracted during the look', async () => {
     const iat = service.days[3]?.checkpoint.iat ?? 0;
     const latest = recordOf(service.days[3]?.jws ?? '');
     await look({ nowMs: iat * 1000 - 120_000 });
@@ -127,7 +127,7 @@ describe('an honest service', () => {
     expect(await look({ nowMs: iat * 1000 - 120_000 })).toMatchObject({ ...WELL, newDays: 0 });
   });
 
-  it('whose earlier day is dated ahead, however little, leaves that in doubt', async () => {
+  it('reports a doubt when a day before the latest is dated ahead, even by 1 second', async () => {
     const endMs = Date.parse('2026-11-16T00:00:00Z');
     await service.close(1, { closedAtSeconds: endMs / 1000 + 2 });
     await service.close(1);
@@ -137,18 +137,18 @@ describe('an honest service', () => {
     });
   });
 
-  it('that has closed no day yet is well', async () => {
+  it('reports nothing while no day is closed', async () => {
     service = new PublishedDays();
     expect(await look()).toMatchObject({ ...WELL, newDays: 0 });
   });
 
-  it('is followed from a later day on where that is asked for', async () => {
+  it('starts at the day given as "since"', async () => {
     expect(await look({ since: '2026-11-12' })).toMatchObject({ ...WELL, newDays: 2 });
     expect(remembered[0]?.checkpoint.day).toBe('2026-11-12');
     expect(await look({ since: '2026-12-31' })).toMatchObject({ ...WELL, newDays: 0 });
   });
 
-  it('fetches no more of the days known than are chosen', async () => {
+  it('fetches again only those known days that `choose` selects', async () => {
     await look();
     service.asked.length = 0;
     expect(await look({ choose: (days) => days.slice(1, 2) })).toMatchObject({ ...WELL, fetchedAgain: 1 });
@@ -160,7 +160,7 @@ describe('an honest service', () => {
     ]);
   });
 
-  it('may be told by keys alone, pinned', async () => {
+  it('accepts pinned keys instead of a DID document, and refuses checkpoints by other keys', async () => {
     const keys = [statusKey(2), { multikey: encodeMultikey(publicKeyOf(1)), purpose: 'receipt' as const }];
     expect(await look({ pin: pinned(pinKeys(keys, SERVICE, nativeCrypto)) })).toMatchObject(WELL);
     const other = pinned(pinKeys([statusKey(5)], undefined, nativeCrypto));
@@ -168,7 +168,7 @@ describe('an honest service', () => {
   });
 });
 
-describe('what keys are pinned for', () => {
+describe('the purpose of a pinned key', () => {
   const keyOf = (seed: number) => encodeMultikey(publicKeyOf(seed));
   /** A checkpoint under the name of a status key, signed with the key of this seed. */
   const checkpointBy = async (seed: number) => {
@@ -181,7 +181,7 @@ describe('what keys are pinned for', () => {
     return parsed;
   };
 
-  it('decides what they sign: a checkpoint by the receipt key, under the kid of the status key, is none', async () => {
+  it('decides what the key may sign: a checkpoint by the receipt key under the kid of the status key is refused', async () => {
     const pins = [{ multikey: keyOf(1), purpose: 'receipt' as const }, statusKey(2)];
     const byKeys = pinned(pinKeys(pins, SERVICE, nativeCrypto));
     for (const { check } of [byKeys, pin]) {
@@ -197,7 +197,7 @@ describe('what keys are pinned for', () => {
     expect(twice.check(await checkpointBy(1))).toBeNull();
   });
 
-  it('is in doubt where the pin does not say it, once for each key, and such a key still counts', async () => {
+  it('is reported as one doubt per key when the pin does not state it, and the key still counts', async () => {
     const pin = pinned(pinKeys([keyOf(1), { multikey: keyOf(2) }], SERVICE, nativeCrypto));
     const { alarms, doubts, newDays } = await look({ pin });
     expect([alarms, newDays]).toEqual([[], 4]);
@@ -209,13 +209,13 @@ describe('what keys are pinned for', () => {
     );
   });
 
-  it('is the receipt or the status key, nothing else', () => {
+  it('is "receipt" or "status"; any other value throws a TypeError', () => {
     const odd = { multikey: keyOf(1), purpose: 'checkpoint' as 'status' };
     expect(() => pinKeys([odd], SERVICE, nativeCrypto)).toThrow(TypeError);
   });
 });
 
-describe('a day that was seen raises the alarm, with both checkpoints as evidence,', () => {
+describe('for a day seen earlier, the monitor', () => {
   beforeEach(async () => {
     await look();
   });
@@ -227,9 +227,9 @@ describe('a day that was seen raises the alarm, with both checkpoints as evidenc
 
   it.each([
     ['rewritten under another root', 0, { seed: 2 }, 'root'],
-    ['with another size', 0, { size: 4 }, 'tree_size'],
-    ['that was the latest', 3, { seed: 2 }, 'root'],
-  ])('%s', async (_, i, draft, member) => {
+    ['rewritten with another size', 0, { size: 4 }, 'tree_size'],
+    ['the latest and rewritten under another root', 3, { seed: 2 }, 'root'],
+  ])('raises an alarm with both checkpoints when the day is %s', async (_, i, draft, member) => {
     const before = dayAt(i);
     await replace(i, draft);
     const { alarms } = await look();
@@ -249,7 +249,7 @@ describe('a day that was seen raises the alarm, with both checkpoints as evidenc
     expect(await look()).toMatchObject(WELL);
   });
 
-  it('together with every day after it, each validly signed and in a chain', async () => {
+  it('raises an alarm for each changed day when all later days are rewritten too, in an unbroken chain', async () => {
     let previousRoot = dayAt(0).checkpoint.previous_root;
     for (const [i, { checkpoint, leaves }] of service.days.entries()) {
       const seed = i === 0 ? 2 : 1;
@@ -261,7 +261,7 @@ describe('a day that was seen raises the alarm, with both checkpoints as evidenc
     expect(codes(await look())).toEqual(['changed-day 2026-11-10', 'changed-day 2026-11-11']);
   });
 
-  it('signed anew by another key of the service', async () => {
+  it('raises an alarm when another key of the service has signed it again', async () => {
     const before = dayAt(1);
     const { day, previous_root: previousRoot } = before.checkpoint;
     const signer = signerOf(7, `${SERVICE}#status-2`);
@@ -273,24 +273,24 @@ describe('a day that was seen raises the alarm, with both checkpoints as evidenc
     expect(alarms).toMatchObject([{ code: 'changed-day', seen: before.jws, now: dayAt(1).jws }]);
   });
 
-  it('that is gone', async () => {
+  it('raises an alarm when the day is gone', async () => {
     service.answer('/checkpoints/2026-11-11', { status: 404, body: '{}' });
     expect(codes(await look())).toEqual(['vanished-day 2026-11-11']);
   });
 
-  it('that is not the latest any more, as all after it are gone', async () => {
+  it('raises an alarm when it was the latest day and is gone, and when all days are gone', async () => {
     service.days.pop();
     expect(codes(await look())).toEqual(['vanished-day 2026-11-13', 'rolled-back 2026-11-13']);
     service.days.length = 0;
     expect(codes(await look())).toContain('rolled-back 2026-11-13');
   });
 
-  it('but not for a cache that names an older one as the latest, while all are there', async () => {
+  it('raises no alarm when a cache names an older day as the latest but all days are there', async () => {
     service.answer('/checkpoints/latest', { status: 200, body: recordOf(dayAt(1).jws) });
     expect(await look()).toMatchObject({ alarms: [], doubts: [{ path: '/checkpoints/latest' }], newDays: 0 });
   });
 
-  it('while whoever asks for the latest is shown another', async () => {
+  it('raises an alarm when /checkpoints/latest shows another checkpoint of the day', async () => {
     const { day, previous_root: previousRoot } = dayAt(3).checkpoint;
     const fork = await closeDay({ day, previousRoot, size: 300, seed: 9 });
     service.answer('/checkpoints/latest', { status: 200, body: recordOf(fork.jws) });
@@ -298,12 +298,12 @@ describe('a day that was seen raises the alarm, with both checkpoints as evidenc
   });
 });
 
-describe('a new day', () => {
+describe('for a new day, the monitor', () => {
   beforeEach(async () => {
     await look();
   });
 
-  it('that does not name the root of the day before breaks the chain', async () => {
+  it('raises broken-chain when its checkpoint does not name the root of the day before', async () => {
     await service.close(2, { previousRoot: `sha256:${'0'.repeat(64)}` });
     const { alarms, newDays } = await look();
     expect(newDays).toBe(0);
@@ -317,14 +317,14 @@ describe('a new day', () => {
     ]);
   });
 
-  it('that is shown otherwise as the latest is a fork', async () => {
+  it('raises changed-day when /checkpoints/latest shows another checkpoint of the day', async () => {
     const { day, previous_root: previousRoot } = (await service.close(2)).checkpoint;
     const fork = await closeDay({ day, previousRoot, size: 2, seed: 3 });
     service.answer('/checkpoints/latest', { status: 200, body: recordOf(fork.jws) });
     expect(codes(await look())).toEqual(['changed-day 2026-11-14']);
   });
 
-  it('before the latest must have been published', async () => {
+  it('raises missing-day when the day lies before the latest and is not published', async () => {
     await service.close(1);
     await service.close(1);
     service.answer('/checkpoints/2026-11-14', { status: 404, body: '{}' });
@@ -338,13 +338,13 @@ describe('a new day', () => {
       'another service',
       { signer: signerOf(2, 'did:web:other.example#status-1'), serviceDid: 'did:web:other.example' },
     ],
-  ])('signed by %s is none', async (_, draft) => {
+  ])('raises wrong-checkpoint when its checkpoint is signed by %s', async (_, draft) => {
     await service.close(1, draft);
     const { alarms } = await look();
     expect(alarms).toMatchObject([{ code: 'wrong-checkpoint', day: null, now: dayAt(4).jws }]);
   });
 
-  it('must be the one that was asked for, and its record must say what was signed', async () => {
+  it('raises wrong-checkpoint when the answer is of another day, or its record differs from the signed checkpoint', async () => {
     await service.close(1);
     await service.close(1);
     service.answer('/checkpoints/2026-11-14', { status: 200, body: recordOf(dayAt(5).jws) });
@@ -355,7 +355,7 @@ describe('a new day', () => {
   });
 });
 
-describe('leaves', () => {
+describe('when the monitor reads the leaves of a day,', () => {
   const path = '/checkpoints/2026-11-13/leaves';
   const lines = () => dayAt(3).leaves.map((leaf) => `${leaf}\n`);
   const other = formatLeaf('drc_01M7VZGC008Q2R7V9X1C4E6H8K');
@@ -376,22 +376,25 @@ describe('leaves', () => {
     ['in capitals', (all) => all.join('').toUpperCase(), 'another line after 0 leaves'],
     ['with another line break', (all) => all.join('').replaceAll('\n', '\r\n'), 'another line after 0'],
     ['a page of HTML', () => '<!doctype html>'.repeat(100), 'another line after 0 leaves'],
-  ])('%s raise the alarm, and do so until they are right', async (_, change, found) => {
-    service.answer(path, { status: 200, body: change(lines()) });
-    for (const _look of [1, 2]) {
-      const { alarms } = await look();
-      expect(alarms).toMatchObject([
-        { code: 'wrong-leaves', day: '2026-11-13', checkpoints: [dayAt(3).jws] },
-      ]);
-      expect(alarms[0]?.now).toContain(found);
-    }
-    // Its checkpoint is persisted all the same, because it was signed.
-    expect(remembered).toHaveLength(4);
-    service.answer(path, null);
-    expect(await look()).toMatchObject(WELL);
-  });
+  ])(
+    'leaves that are wrong (%s) raise the alarm in every look until they are right',
+    async (_, change, found) => {
+      service.answer(path, { status: 200, body: change(lines()) });
+      for (const _look of [1, 2]) {
+        const { alarms } = await look();
+        expect(alarms).toMatchObject([
+          { code: 'wrong-leaves', day: '2026-11-13', checkpoints: [dayAt(3).jws] },
+        ]);
+        expect(alarms[0]?.now).toContain(found);
+      }
+      // Its checkpoint is persisted all the same, because it was signed.
+      expect(remembered).toHaveLength(4);
+      service.answer(path, null);
+      expect(await look()).toMatchObject(WELL);
+    },
+  );
 
-  it('without end are not read beyond what was signed', async () => {
+  it('an endless list of leaves is read only one leaf beyond the signed size', async () => {
     let read = 0;
     async function* endless() {
       for (;;) {
@@ -404,7 +407,7 @@ describe('leaves', () => {
     expect(read).toBe(301);
   });
 
-  it('of a line without end are not gathered', async () => {
+  it('an endless line raises wrong-leaves', async () => {
     async function* endless() {
       for (;;) yield Buffer.alloc(1_000, 'a');
     }
@@ -412,7 +415,7 @@ describe('leaves', () => {
     expect(codes(await look())).toEqual(['wrong-leaves 2026-11-13']);
   });
 
-  it('that break off say nothing: they are asked for again', async () => {
+  it('a connection that breaks off causes a doubt, and the leaves are fetched again in the next look', async () => {
     async function* broken() {
       yield Buffer.from(lines().slice(0, 5).join(''));
       throw new SourceError('the connection was lost');
@@ -427,7 +430,7 @@ describe('leaves', () => {
     expect(await look()).toMatchObject({ ...WELL, newDays: 0 });
   });
 
-  it('must begin and end with the Receipts that the checkpoint names', async () => {
+  it('the first and the last leaf must be those of the Receipts that the checkpoint names', async () => {
     // As many leaves as the size says, under a root that the service signed for others.
     await service.close(5, { seed: 4 });
     const { checkpoint } = dayAt(4);
@@ -443,14 +446,14 @@ function formatLeaf(receiptId: string): string {
   return Buffer.from(leafOfReceipt(receiptId)).toString('hex');
 }
 
-describe('what cannot be told is no alarm, and nothing is forgotten for it:', () => {
+describe('when an answer cannot be read, the monitor', () => {
   it.each([
     ['a 500', { status: 500, body: '{"error":"INTERNAL"}' }],
     ['a 503', { status: 503, body: '' }],
     ['no JSON', { status: 200, body: '<html>Sign in to the hotel network</html>' }],
     ['JSON that is no checkpoint', { status: 200, body: '{"ok":true}' }],
     ['an array', { status: 200, body: '[]' }],
-  ])('%s', async (_, served) => {
+  ])('reports doubts, raises no alarm and keeps its state: %s', async (_, served) => {
     await look();
     for (const path of ['/checkpoints/latest', '/checkpoints/2026-11-11']) service.answer(path, served);
     const { alarms, doubts } = await look();
@@ -459,7 +462,7 @@ describe('what cannot be told is no alarm, and nothing is forgotten for it:', ()
     expect(remembered).toHaveLength(4);
   });
 
-  it('an alarm beside it is still one', async () => {
+  it('still raises the alarm for another day', async () => {
     await look();
     service.answer('/checkpoints/2026-11-10', { status: 500, body: '' });
     service.answer('/checkpoints/2026-11-11', { status: 404, body: '' });
@@ -467,7 +470,7 @@ describe('what cannot be told is no alarm, and nothing is forgotten for it:', ()
     expect([alarms.length, doubts.length]).toEqual([1, 1]);
   });
 
-  it('stopped before its end', async () => {
+  it('reports one doubt, raises no alarm and fetches nothing when it is stopped before the first request', async () => {
     await look();
     service.asked.length = 0;
     const { alarms, doubts } = await look({ stop: AbortSignal.abort() });
@@ -475,7 +478,7 @@ describe('what cannot be told is no alarm, and nothing is forgotten for it:', ()
   });
 });
 
-it('where nothing was there to be held against the pin, the monitor cannot tell, and names both services', async () => {
+it('a look that could compare nothing with the pin reports a doubt that names both services', async () => {
   service = new PublishedDays();
   const other = { origin: 'https://another.example:8443' };
   const held = 'nothing was held against the pin: it';
@@ -504,12 +507,12 @@ it('where nothing was there to be held against the pin, the monitor cannot tell,
   expect((await look(other)).doubts).toEqual([]);
 });
 
-describe('the published DID document', () => {
+describe('for the published DID document, the monitor', () => {
   const serveKeys = (keys: Record<string, number>) =>
     service.answer('/.well-known/did.json', { status: 200, body: JSON.stringify(documentOf(SERVICE, keys)) });
   const KEYS = { 'receipt-1': 6, 'receipt-2': 1, 'status-1': 2 };
 
-  it('that gives a pinned kid to another key, or drops it, raises the alarm', async () => {
+  it('raises changed-key when a pinned kid has another key, or a pinned key is missing', async () => {
     serveKeys({ ...KEYS, 'status-1': 5 });
     const { alarms } = await look();
     expect(alarms).toMatchObject([
@@ -522,7 +525,7 @@ describe('the published DID document', () => {
     expect((await look({ pin: keys })).alarms).toMatchObject([{ code: 'changed-key', now: null }]);
   });
 
-  it('that has a pinned key for something else raises the alarm too', async () => {
+  it('raises changed-key when a pinned status key is published as a receipt key only', async () => {
     const keys = pinned(pinKeys([statusKey(2)], undefined, nativeCrypto));
     serveKeys({ ...KEYS, 'status-1': 5, 'receipt-3': 2 });
     expect((await look({ pin: keys })).alarms).toMatchObject([
@@ -534,7 +537,7 @@ describe('the published DID document', () => {
     expect((await look({ pin: both })).notes).toEqual([expect.stringContaining(`${SERVICE}#status-2`)]);
   });
 
-  it('with a further key is noted, and that key does not count', async () => {
+  it('notes a further key, and refuses checkpoints signed with it', async () => {
     serveKeys({ ...KEYS, 'status-2': 7 });
     const { alarms, notes } = await look();
     expect([alarms, notes.length]).toEqual([[], 1]);
@@ -543,7 +546,7 @@ describe('the published DID document', () => {
     expect((await look()).alarms).toMatchObject([{ code: 'wrong-checkpoint' }]);
   });
 
-  it('that marks a pinned status key as leaked leaves the look in doubt until that is pinned; an end is noted', async () => {
+  it('reports a doubt for a pinned status key published as compromised until this is pinned, and notes an end of it', async () => {
     const statusAs = (more: object) => {
       const document = documentOf(SERVICE, KEYS);
       const verificationMethod = document.verificationMethod.map((method) =>
@@ -582,7 +585,7 @@ describe('the published DID document', () => {
     expect(await look({ pin: ended })).toMatchObject(WELL);
   });
 
-  it('is asked for on the host of the DID alone, and tells nothing when it cannot be read', async () => {
+  it('fetches it only from the host of the DID, and reports a doubt when it cannot be read', async () => {
     await look({ origin: 'https://status.svc.example' });
     expect(service.asked).not.toContain('/.well-known/did.json');
     service.answer('/.well-known/did.json', { status: 200, body: 'no' });
@@ -590,7 +593,7 @@ describe('the published DID document', () => {
   });
 });
 
-describe('once a status key has leaked', () => {
+describe('after a status key has leaked', () => {
   const former = statusKey(2);
   const next = statusKey(7);
   const signer = signerOf(7, `${SERVICE}#status-2`);
@@ -620,14 +623,17 @@ describe('once a status key has leaked', () => {
     service.answer('/.well-known/did.json', { status: 200, body: JSON.stringify(marked) });
   });
 
-  it.each(pins)('the days that were seen stay, and those after it follow, under %s', async (_, newPin) => {
-    expect(await look(readUnder(newPin))).toMatchObject({ ...WELL, newDays: 0, fetchedAgain: 4 });
-    await service.close(2, { signer });
-    expect(await look(readUnder(newPin))).toMatchObject({ ...WELL, newDays: 1, fetchedAgain: 4 });
-  });
+  it.each(pins)(
+    'days seen before remain accepted, and new days under the new key are accepted, under %s',
+    async (_, newPin) => {
+      expect(await look(readUnder(newPin))).toMatchObject({ ...WELL, newDays: 0, fetchedAgain: 4 });
+      await service.close(2, { signer });
+      expect(await look(readUnder(newPin))).toMatchObject({ ...WELL, newDays: 1, fetchedAgain: 4 });
+    },
+  );
 
   it.each(pins)(
-    'no day that was not seen counts under it, nor another one in place of a day that was, under %s',
+    'a new day signed by the leaked key, and a replacement of a known day, raise an alarm under %s',
     async (_, newPin) => {
       const before = dayAt(3);
       const { day, previous_root: previousRoot } = before.checkpoint;
@@ -641,7 +647,7 @@ describe('once a status key has leaked', () => {
     },
   );
 
-  it('a state is not read under a pin without the key of its days', () => {
+  it('a state cannot be read under a pin without the key that signed its days', () => {
     const without = pinned(pinKeys([next], SERVICE, nativeCrypto));
     expect(parseSeen(formatSeen(remembered), without)).toMatchObject({
       ...{ ok: false, problem: expect.stringContaining('no pinned key has signed it') },
@@ -649,7 +655,7 @@ describe('once a status key has leaked', () => {
   });
 });
 
-describe('what is remembered', () => {
+describe('the persisted state of the monitor', () => {
   beforeEach(async () => {
     await look();
   });
@@ -658,7 +664,7 @@ describe('what is remembered', () => {
     ['cut off', (text) => text.slice(0, -20), 'not JSON'],
     ['empty', () => '', 'not JSON'],
     ['of another format', (text) => text.replace('monitor/1', 'monitor/2'), 'not of the form'],
-    ['with a day less', (text) => text.replace(/.*2026-11-11.*\n/, ''), 'no chain'],
+    ['missing a day', (text) => text.replace(/.*2026-11-11.*\n/, ''), 'no chain'],
     [
       'with a day under another name',
       (text) => text.replace('"day":"2026-11-11"', '"day":"2026-11-19"'),
