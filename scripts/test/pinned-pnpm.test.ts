@@ -74,21 +74,21 @@ const fetchFrom = async (tarball: Buffer) => {
   return { pinned, code: Number(code), output };
 };
 
-it('is fetched from whichever mirror npm is set up with, and run from the project’s own folder', async () => {
+it('the pinned pnpm is fetched from the registry that npm is configured with, and runs from the project folder', async () => {
   const { pinned, code, output } = await fetchFrom(genuine);
   expect([code, pinned.isThere()], output).toEqual([0, true]);
   const { stdout } = spawnSync(process.execPath, [pinned.program], { encoding: 'utf8' });
   expect(stdout).toBe('genuine\n');
 });
 
-it('of another hash is not even unpacked, although the mirror says that it is right', async () => {
+it('a pnpm with another hash is not unpacked, even if the registry states this hash', async () => {
   const { pinned, code, output } = await fetchFrom(pack('forged'));
   expect(code).not.toBe(0);
   expect(output).toContain('EINTEGRITY');
   expect(pinned.isThere()).toBe(false);
 });
 
-it('is the version that package.json names', () => {
+it('the pinned pnpm is the version that package.json names', () => {
   const read = (path: string) => JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
   expect(read('package.json').packageManager).toBe(`pnpm@${VERSION}`);
   expect(read('scripts/pnpm/package.json').dependencies).toEqual({ pnpm: VERSION });

@@ -10,12 +10,12 @@ const SCRIPT = fileURLToPath(new URL('../run-built.mjs', import.meta.url));
 const run = (...parameters: string[]) =>
   spawnSync(process.execPath, [SCRIPT, ...parameters], { encoding: 'utf8' });
 
-it('a command that is not built says how to build it', () => {
+it('run-built exits with 2 for a command that is not built, and says how to build it', () => {
   const { status, stderr } = run('apps/none/dist/main.js', 'fsck');
   expect([status, stderr]).toEqual([2, 'apps/none/dist/main.js is not built yet: npm run build\n']);
 });
 
-it('one that is built runs with the parameters that were given', () => {
+it('run-built passes its parameters to a command that is built', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-run-built-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'main.mjs');

@@ -50,7 +50,7 @@ beforeAll(() => {
 }, 120_000);
 
 describe('npm run new', () => {
-  it('fits into every area of the contract, the checks and the migrations, and says which files are next', () => {
+  it('writes into the contract, the checks and the migrations, and lists the files to write next', () => {
     for (const { status, stderr, stdout } of created) {
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       expect(stdout).toMatch(/^\S+\.(?:ts|sql) {3}/);
@@ -68,7 +68,7 @@ describe('npm run new', () => {
     for (const file of touched) expect(() => transformSync(read(file), { loader: 'ts' })).not.toThrow();
   });
 
-  it('numbers a migration behind the last one, and it fails until it is written', () => {
+  it('numbers a migration after the last one, and the migration raises an exception', () => {
     const folders = readdirSync(join(copy, MIGRATIONS)).sort();
     const [before, last = ''] = folders.slice(-2);
     expect(last).toBe(`${String(Number(before?.slice(0, 4)) + 1).padStart(4, '0')}-org-notes`);
@@ -77,7 +77,7 @@ describe('npm run new', () => {
     );
   });
 
-  it('changes nothing a second time, and says of a name that is none what it must be', () => {
+  it('changes nothing if the name exists, and says what a name must be if it is invalid', () => {
     const table = read('packages/protocol/src/checks/table.ts');
     expect(create('check', 'p98-resource-not-blocked').status).toBe(1);
     expect(read('packages/protocol/src/checks/table.ts')).toBe(table);
@@ -96,7 +96,7 @@ describe('npm run new', () => {
   });
 
   it.runIf(isDeep)(
-    'compiles',
+    'writes code that compiles',
     () => {
       // Where packages find their dependencies: links to the root's packages, which are the clone's, and to each other,
       // which are the copy's.

@@ -28,7 +28,7 @@ describe('base64url', () => {
     );
   });
 
-  it('has one spelling for each pair of trailing characters', () => {
+  it('accepts 256 pairs of characters, one for each byte', () => {
     const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'];
     const accepted = alphabet
       .flatMap((a) => alphabet.map((b) => a + b))
@@ -55,7 +55,7 @@ describe('base64url', () => {
   });
 });
 
-it('text goes through Buffer here', () => {
+it('encodeBase64urlText and decodeBase64urlText use Buffer on Node', () => {
   expect(platformText).not.toBeNull();
   expect([encodeBase64urlText, decodeBase64urlText]).toEqual([platformText?.encode, platformText?.decode]);
 });
@@ -64,7 +64,7 @@ describe.each([
   ['portable', portableText],
   ['by Buffer', platformText ?? portableText],
 ])('text in base64url, %s', (_, { encode, decode }) => {
-  it('is what the bytes of its UTF-8 form give, both ways, for any text', () => {
+  it('is the base64url of its UTF-8 bytes, and is decoded to the same text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), (text) => {
         fc.pre(!/\p{Surrogate}/u.test(text));
@@ -76,7 +76,7 @@ describe.each([
     );
   });
 
-  it('decodes exactly the spellings that the decoder of bytes accepts', () => {
+  it('is decoded exactly if the decoder of bytes accepts it and the bytes are UTF-8', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z0-9_\-+/= \n]{0,12}$/), (spelling) => {
         const bytes = decodeBase64url(spelling);
@@ -104,16 +104,16 @@ describe.each([
     ['an overlong form', 'wIA', null],
     ['an encoded surrogate', '7aCA', null],
     ['a truncated sequence', '4pg', null],
-  ])('%s', (__, spelling, text) => {
+  ])('is decoded, or refused, as stated for %s', (__, spelling, text) => {
     expect(decode(spelling)).toBe(text);
     if (text !== null) expect(encode(text)).toBe(spelling);
   });
 
-  it('a lone surrogate becomes U+FFFD', () => {
+  it('encodes a lone surrogate as U+FFFD', () => {
     expect(encode('\ud800')).toBe(encode('\ufffd'));
   });
 
-  it('has the two characters of its own alphabet where ASCII needs them', () => {
+  it('uses - and _ of its own alphabet, and refuses + and /', () => {
     expect(['xx>', 'xx?', 'xx~xx>'].map(encode)).toEqual(['eHg-', 'eHg_', 'eHh-eHg-']);
     expect(['eHg-', 'eHg_', 'eHh-eHg-', 'eHg+', 'eHg/'].map(decode)).toEqual([
       ...['xx>', 'xx?', 'xx~xx>'],

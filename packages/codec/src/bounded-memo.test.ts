@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { BoundedMemo } from './bounded-memo.ts';
 
-it('never holds more than its bound and forgets what was used longest ago', () => {
+it('BoundedMemo holds at most its limit of entries, and drops the least recently used one', () => {
   const memo = new BoundedMemo<number>(2);
   memo.insert('a', 1);
   memo.insert('b', 2);
@@ -13,7 +13,7 @@ it('never holds more than its bound and forgets what was used longest ago', () =
   expect([memo.find('a'), memo.find('b'), memo.find('c')]).toEqual([1, undefined, 3]);
 });
 
-it('inserting a key again replaces its value and forgets nothing', () => {
+it('BoundedMemo replaces the value of a key that is inserted again, and drops no entry', () => {
   const memo = new BoundedMemo<number>(2);
   memo.insert('a', 1);
   memo.insert('b', 2);

@@ -24,7 +24,7 @@ const problemOf = (token: string, maxChars = MAX_CHARS): string => {
 };
 
 describe('signCompactJws', () => {
-  it('gives reproducible bytes in JCS form, whatever the order of members', async () => {
+  it('gives identical bytes in JCS form for any order of members', async () => {
     const token = await signCompactJws(signer, { typ: 'vc+jwt' }, { b: 1, a: [true] });
     expect(await signCompactJws(signer, { typ: 'vc+jwt' }, { a: [true], b: 1 })).toBe(token);
     expect(await signCompactJws(signer, { typ: 'vc+jwt' }, '{"a":[true],"b":1}')).toBe(token);
@@ -35,7 +35,7 @@ describe('signCompactJws', () => {
     expect(Buffer.from(payload, 'base64url').toString()).toBe('{"a":[true],"b":1}');
   });
 
-  it('has the header of its own key and kind, whatever was signed before', async () => {
+  it('writes the kid and typ of the call into the header, whatever was signed before', async () => {
     const pairs = [
       ['a', 'bc'],
       ['ab', 'c'],
@@ -52,7 +52,7 @@ describe('signCompactJws', () => {
     }
   });
 
-  it('is verified by jose and by both ports', async () => {
+  it('gives a JWS that jose and both crypto ports verify', async () => {
     const token = await signCompactJws(signer, { typ: 'vc+jwt' }, { name: 'Straße 😂' });
     const { payload, protectedHeader } = await compactVerify(token, publicKey);
     expect(JSON.parse(new TextDecoder().decode(payload))).toEqual({ name: 'Straße 😂' });
@@ -66,7 +66,7 @@ describe('signCompactJws', () => {
     }
   });
 
-  it('rejects when the signer fails or returns no Ed25519 signature', async () => {
+  it('rejects if the signer fails or returns a signature of the wrong length', async () => {
     const short: Signer = { kid: 'k', sign: () => new Uint8Array(63) };
     const failing: Signer = { kid: 'k', sign: () => Promise.reject(new Error('key service is down')) };
     await expect(signCompactJws(short, { typ: 't' }, {})).rejects.toThrow(RangeError);
@@ -77,7 +77,7 @@ describe('signCompactJws', () => {
 describe('parseCompactJws', () => {
   const token = `${part('{"alg":"EdDSA"}')}.${part('{"a":1}')}.${encodeBase64url(new Uint8Array(64))}`;
 
-  it('reads what jose signs', async () => {
+  it('reads a JWS that jose signed', async () => {
     const signed = await new CompactSign(encodeUtf8('{"a":1}'))
       .setProtectedHeader({ alg: 'EdDSA' })
       .sign(privateKey);
@@ -86,7 +86,7 @@ describe('parseCompactJws', () => {
     expect(parsed.ok && nativeCrypto.verify(rawPublicKey, parsed.signingInput, parsed.signature)).toBe(true);
   });
 
-  it('bounds the text before reading it', () => {
+  it('refuses a text longer than the given limit', () => {
     expect(problemOf(token, token.length)).toBe('none');
     expect(problemOf(token, token.length - 1)).toBe(`longer than ${token.length - 1} characters`);
   });
@@ -115,7 +115,7 @@ describe('parseCompactJws', () => {
     expect(problemOf(text)).toBe(problem);
   });
 
-  it('accepts no second spelling of a token: any one character changed, added or dropped is refused or read otherwise', () => {
+  it('gives another signed text or signature, or refuses, after any one character is changed, added or dropped', () => {
     const original = parseCompactJws(token, MAX_CHARS);
     const character = fc.constantFrom(...'AQgwBZaz09-_=.+/ \n\u0000é');
     fc.assert(
@@ -133,8 +133,8 @@ describe('parseCompactJws', () => {
   });
 });
 
-describe('the published JWS', () => {
-  it('of RFC 8037 A.4 verifies under the key of A.2, and is refused as a token: its payload is not JSON', () => {
+describe('the JWS of RFC 8037 A.4', () => {
+  it('verifies under the key of A.2, but parseCompactJws refuses it because its payload is not JSON', () => {
     const { jwk, jws } = readThirdPartyJson<{ jwk: { x: string }; jws: string }>(
       'rfc/rfc8037-appendix-a.json',
     );
@@ -147,15 +147,15 @@ describe('the published JWS', () => {
   });
 });
 
-describe('the kid of a JWS', () => {
-  it('is read from the header, and is of a DID', async () => {
+describe('kidOfJws', () => {
+  it('returns the kid in the header, and didOfKid returns its DID', async () => {
     const kid = kidOfJws(await signCompactJws(signer, { typ: 'vc+jwt' }, { a: 1 }), MAX_CHARS);
     expect(kid).toBe(signer.kid);
     expect(didOfKid(kid ?? '')).toBe('did:web:acme.example');
     expect(didOfKid('did:web:acme.example')).toBe('did:web:acme.example');
   });
 
-  it('is null where there is none, and of what is no JWS', async () => {
+  it('returns null if there is no kid, or if the text is not a well-formed JWS', async () => {
     const token = await signCompactJws(signer, { typ: 'vc+jwt' }, { a: 1 });
     const [, payload = '', signature = ''] = token.split('.');
     const without = [part('{"alg":"EdDSA"}'), payload, signature].join('.');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DAY_MS, dayOf, dayStartMs } from './day.ts';
 
-it('a day goes from its start to that of the next, before 1970 too', () => {
+it('dayOf gives the same day from dayStartMs until the next day starts, also before 1970', () => {
   for (const day of ['2026-11-28', '1970-01-01', '1969-12-31', '2024-02-29']) {
     const startMs = dayStartMs(day);
     expect([dayOf(startMs), dayOf(startMs + DAY_MS - 1)]).toEqual([day, day]);

@@ -20,7 +20,7 @@ const publicKeyOfSeed = (seedHex: string): Uint8Array | null => {
 };
 
 describe('did:key', () => {
-  it('gives the DID of every published seed and back', () => {
+  it('is formatted from and parsed to the key of every published seed', () => {
     const vectors = readThirdPartyJson<Record<string, { seed: string }>>('did-key/ed25519-x25519.json');
     expect(Object.keys(vectors).length).toBeGreaterThan(0);
     for (const [did, { seed }] of Object.entries(vectors)) {
@@ -30,7 +30,7 @@ describe('did:key', () => {
     }
   });
 
-  it('round-trips every 32 bytes, and accepts no second spelling', () => {
+  it('is parsed to the 32 bytes that were formatted', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (publicKey) => {
         const did = formatDidKey(publicKey);
@@ -40,7 +40,7 @@ describe('did:key', () => {
     );
   });
 
-  it('gives whoever asks bytes of its own: what one caller does to them, the next does not see', () => {
+  it('is parsed to a new copy of the key bytes in each call', () => {
     const right = formatDidKey(new Uint8Array(32).fill(7));
     for (let i = 0; i < 3; i++) {
       const parsed = parseDidKey(right);
@@ -49,7 +49,7 @@ describe('did:key', () => {
     }
   });
 
-  it('a text that parses is the one its key formats to', () => {
+  it('is accepted as a multikey only in the form that encodeMultikey gives', () => {
     fc.assert(
       fc.property(fc.nat(47), fc.constantFrom(...'1zZ0OIl9A# '), (position, character) => {
         const text = multikey.slice(0, position) + character + multikey.slice(position + 1);
@@ -82,13 +82,13 @@ describe('did:key', () => {
     expect(parseDidKey(text)).toBeNull();
   });
 
-  it('formats only 32 bytes', () => {
+  it('is not formatted from 31 bytes', () => {
     expect(() => formatDidKey(new Uint8Array(31))).toThrow(RangeError);
   });
 });
 
-describe('a key as bare base58', () => {
-  it('has 32 bytes in one spelling', () => {
+describe('a key in base58', () => {
+  it('is accepted by decodeBase58Key in one form only', () => {
     for (const key of [
       new Uint8Array(32),
       new Uint8Array(32).fill(255),
@@ -104,7 +104,7 @@ describe('a key as bare base58', () => {
     expect(decodeBase58Key('')).toBeNull();
   });
 
-  it('reads no key of another kind: each byte of the prefix counts', () => {
+  it('is refused by decodeMultikey with any other prefix than that of Ed25519', () => {
     const key = decodeMultikey(multikey) ?? new Uint8Array();
     const withPrefix = (...prefix: number[]) => base58btc.encode(Uint8Array.from([...prefix, ...key]));
     expect(withPrefix(0xed, 0x01)).toBe(multikey);

@@ -204,12 +204,12 @@ describe('did:web', () => {
     expect(documentUrl(did)).toBe(url);
   });
 
-  it('names its parts', () => {
+  it('is parsed into host, port and path', () => {
     const did = 'did:web:localhost%3A8080:org:acme';
     expect(parseDidWeb(did)).toEqual({ did, host: 'localhost', port: 8080, path: ['org', 'acme'] });
   });
 
-  it('takes http only when told to', () => {
+  it('gives an http URL only if this is requested', () => {
     const parsed = parseDidWeb('did:web:localhost%3A1');
     expect(parsed && didWebDocumentUrl(parsed, 'http')).toBe('http://localhost:1/.well-known/did.json');
   });
@@ -219,7 +219,7 @@ describe('did:web', () => {
     expect(hostile.filter((did) => parseDidWeb(did) !== null)).toEqual([]);
   });
 
-  it('an accepted DID is exactly rebuilt from the URL a browser would fetch', () => {
+  it('is accepted only if it can be rebuilt from the URL that a browser would fetch', () => {
     const part = fc.constantFrom(
       'a',
       'B',
@@ -261,7 +261,7 @@ describe('did:web', () => {
     expect(parseDidWeb(prefix + 'a'.repeat(513 - prefix.length))).toBeNull();
   });
 
-  it('accepts a host of 253 characters and port 65535, and nothing beyond', () => {
+  it('accepts a host of 253 characters and port 65535, and refuses more', () => {
     const host = `${'a'.repeat(63)}.${'a'.repeat(63)}.${'a'.repeat(63)}.${'a'.repeat(61)}`;
     expect(host).toHaveLength(253);
     expect(parseDidWeb(`did:web:${host}`)).toMatchObject({ host, port: null });
@@ -270,7 +270,7 @@ describe('did:web', () => {
     expect(parseDidWeb('did:web:a.example%3A65536')).toBeNull();
   });
 
-  it('refuses a last label that is a number, and no label that only begins or ends like one', () => {
+  it('refuses a last host label that is a number, and accepts one that only begins or ends like a number', () => {
     const hosts = ['a.b1', 'a.1b', 'a.x0x1', 'a.0x1g', '1.0x.a', 'a.1', 'a.0x', 'a.0x1f'];
     expect(hosts.map((host) => parseDidWeb(`did:web:${host}`) !== null)).toEqual([
       ...[true, true, true, true, true],

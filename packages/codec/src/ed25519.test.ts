@@ -8,22 +8,22 @@ const base = Point.BASE.toBytes();
 const signature = (r: Uint8Array, s: bigint): Uint8Array => new Uint8Array([...r, ...to32Bytes(s)]);
 const hasStrictForm = (r: bigint): boolean => isStrictSignatureForm(signature(to32Bytes(r), 1n));
 
-describe('the form of a signature', () => {
-  it('has S below the order of the group', () => {
+describe('isStrictSignatureForm', () => {
+  it('requires S below the order of the group', () => {
     for (const s of [0n, 1n, L - (1n << 8n), L - 1n])
       expect(isStrictSignatureForm(signature(base, s))).toBe(true);
     for (const s of [L, L + 1n, L + (1n << 8n), 2n * L, SIGN_BIT + 1n, (1n << 256n) - 1n])
       expect(isStrictSignatureForm(signature(base, s))).toBe(false);
   });
 
-  it('has 64 bytes', () => {
+  it('requires 64 bytes', () => {
     const whole = signature(base, 1n);
     expect(isStrictSignatureForm(whole.subarray(0, 63))).toBe(false);
     expect(isStrictSignatureForm(new Uint8Array([...whole, 0]))).toBe(false);
     expect(isStrictSignatureForm(new Uint8Array())).toBe(false);
   });
 
-  it('has an R whose y is below p, with either sign', () => {
+  it('requires an R whose y is below p, for either sign', () => {
     // p − 1 is of small order; p − 2 is the greatest y that is not. Each value that differs from p in one byte is below
     // p.
     const below = [
@@ -44,7 +44,7 @@ describe('the form of a signature', () => {
     }
   });
 
-  it('has no R of small order, in whatever encoding; one that differs in a single byte is none', () => {
+  it('refuses every encoding of an R of small order, and accepts one that differs in a single byte', () => {
     for (const encoding of smallOrderEncodings()) {
       expect(isStrictSignatureForm(signature(encoding, 1n))).toBe(false);
       for (const place of [1, 15, 30, 31]) {
@@ -56,14 +56,14 @@ describe('the form of a signature', () => {
   });
 });
 
-describe('a key', () => {
-  it('has 32 bytes, whatever they begin with', () => {
+describe('isStrictPublicKey', () => {
+  it('requires 32 bytes', () => {
     expect(isStrictPublicKey(base)).toBe(true);
     expect(isStrictPublicKey(base.subarray(0, 31))).toBe(false);
     expect(isStrictPublicKey(new Uint8Array([...base, 0]))).toBe(false);
   });
 
-  it('is refused for any torsion, the second time as the first', () => {
+  it('refuses a key with a torsion component, also on a repeated call', () => {
     for (const torsion of torsionPoints) {
       const key = Point.BASE.add(torsion).toBytes();
       const isPure = torsion.equals(Point.ZERO);

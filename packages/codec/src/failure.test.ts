@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { failure, show } from './failure.ts';
 
-it('has a path where the fault lies in what was read, and no such member otherwise', () => {
+it('failure() has a path only if one is given', () => {
   expect(Object.keys(failure('broken', 'because'))).toEqual(['code', 'message']);
   expect(failure('broken', 'because', '/a')).toEqual({ code: 'broken', message: 'because', path: '/a' });
 });
 
-it('shows any value as a text of at most 80 characters and an ellipsis', () => {
+it('show() gives a text of at most 80 characters, with an ellipsis if it was cut, for any value', () => {
   const cycle: Record<string, unknown> = {};
   cycle.self = cycle;
   expect([show({ a: [1, null] }), show(undefined), show(1n), show(cycle)]).toEqual([

@@ -162,7 +162,7 @@ describe('normalizeHtu', () => {
     expect(normalizeHtu(text)).toBeNull();
   });
 
-  it('accepts 2,048 characters and refuses more, in the result too', () => {
+  it('accepts 2,048 characters and refuses more, also in the result', () => {
     const start = 'https://h/';
     const longest = start + 'a'.repeat(2048 - start.length);
     expect(normalizeHtu(longest)).toBe(longest);
@@ -215,7 +215,7 @@ describe('normalizeHtu', () => {
     .tuple(fc.constantFrom('http://', 'HTTPS://', ''), fc.array(part, { maxLength: 9 }))
     .map(([scheme, parts]) => scheme + parts.join(''));
 
-  it('is idempotent, and leaves nothing that §4 removes', () => {
+  it('is idempotent, and its result has nothing that protocol §4 removes', () => {
     let accepted = 0;
     fc.assert(
       fc.property(url, (text) => {
@@ -233,7 +233,7 @@ describe('normalizeHtu', () => {
     expect(accepted).toBeGreaterThan(sampled({ quick: 50, deep: 500 }));
   });
 
-  it('agrees with WHATWG URL where both say the same: no escapes, ordinary host and segments', () => {
+  it('agrees with WHATWG URL on URLs without escapes and with ordinary hosts and segments', () => {
     // No segment such as `.a`, because some versions of `URL` mishandle a final `.` after it.
     const segment = fc.constantFrom('', 'a', 'B1', '-_~', 'a.b', 'a.', '.', '..');
     const path = fc.array(segment, { maxLength: 6 }).map((segments) => segments.join('/'));
@@ -280,7 +280,7 @@ describe('normalizeHtu', () => {
     ['https://a.example:65535', 'https://a.example:65535/'],
     ['https://a.example?a/b', 'https://a.example/'],
     ['https://a.example#a/b', 'https://a.example/'],
-  ])('%s is %s', (text, normal) => {
+  ])('%s becomes %s', (text, normal) => {
     expect(normalizeHtu(text)).toBe(normal);
   });
 });

@@ -34,7 +34,7 @@ describe('jcs', () => {
     }
   });
 
-  it('is idempotent, and keeps the value', () => {
+  it('is idempotent and keeps the value', () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = jcs(value);
@@ -54,7 +54,7 @@ describe('jcs', () => {
     );
   });
 
-  it('keeps a member called __proto__ or toJSON', () => {
+  it('keeps members named __proto__ and toJSON', () => {
     expect(jcs(JSON.parse('{"__proto__":1,"toJSON":2}') as JsonValue)).toBe('{"__proto__":1,"toJSON":2}');
   });
 
@@ -76,7 +76,7 @@ describe('jcs', () => {
     ['a lone surrogate in a name', { '\udc00': 1 }],
   ])('refuses %s', (_, value) => refuses(value));
 
-  it('accepts nesting of 64 and refuses 65, a hundred thousand and a cycle', () => {
+  it('accepts nesting of 64, and refuses nesting of 65 and of 100,000, and a cycle', () => {
     expect(jcs(nested(MAX_JCS_DEPTH))).toMatch(/^\[\{"a":/);
     refuses(nested(MAX_JCS_DEPTH + 1));
     refuses(JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)));
@@ -85,12 +85,12 @@ describe('jcs', () => {
     refuses(cycle);
   });
 
-  it('takes an object without a prototype for what it is, and names its error', () => {
+  it('accepts an object without a prototype, and its error has the name JcsError', () => {
     expect(jcs(Object.assign(Object.create(null), { a: true }))).toBe('{"a":true}');
     expect(new JcsError('because').name).toBe('JcsError');
   });
 
-  it('accepts one value in two places', () => {
+  it('accepts the same object in two places', () => {
     const shared = { a: 1 };
     expect(jcs([shared, shared])).toBe('[{"a":1},{"a":1}]');
   });

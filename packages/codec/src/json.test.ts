@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isJsonObject, member } from './json.ts';
 
-it('a member is an own one, whatever the prototype has; an object is neither null, an array nor a scalar', () => {
+it('member() returns own members only, and isJsonObject refuses null, arrays and scalars', () => {
   const object = JSON.parse('{"a":1,"__proto__":2}');
   expect(['a', '__proto__', 'toString', 'b'].map((name) => member(object, name))).toEqual([
     1,

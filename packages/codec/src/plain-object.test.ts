@@ -9,7 +9,7 @@ const deep = (depth: number): JsonValue => {
   return value;
 };
 
-it('is a copy of all that is in it, `__proto__` and what is no JSON too', () => {
+it('plainObject copies every member, including `__proto__` and values that are not JSON', () => {
   const given = JSON.parse('{"a":[1,{"b":null}],"__proto__":{"c":"d"}}');
   const copy = plainObject(given);
   expect(JSON.stringify(copy)).toBe(JSON.stringify(given));
@@ -18,7 +18,7 @@ it('is a copy of all that is in it, `__proto__` and what is no JSON too', () => 
   expect(plainObject({ a: 1n, b: undefined })).toEqual({ a: 1n, b: undefined });
 });
 
-it('is nested as deep as strict JSON may be, and null beyond, at any depth and for a cycle', () => {
+it('plainObject accepts the nesting that strict JSON allows, and returns null for deeper nesting and cycles', () => {
   expect(plainObject(deep(MAX_JSON_DEPTH))).toEqual(deep(MAX_JSON_DEPTH));
   expect(plainObject({ a: [deep(MAX_JSON_DEPTH - 2)] })).toEqual({ a: [deep(MAX_JSON_DEPTH - 2)] });
   expect(plainObject({ a: [deep(MAX_JSON_DEPTH - 1)] })).toBeNull();
@@ -28,7 +28,7 @@ it('is nested as deep as strict JSON may be, and null beyond, at any depth and f
   expect(plainObject(cycle)).toBeNull();
 });
 
-it('is null for what is no object, what is written as other JSON, and what throws when it is read', () => {
+it('plainObject returns null for a non-object, a toJSON function within, and an object that throws when read', () => {
   for (const none of [undefined, null, 1, 'a', [], () => 1]) expect(plainObject(none)).toBeNull();
   for (const other of [new Date(0), Object.defineProperty([], 'toJSON', { value: () => null })])
     expect(plainObject({ a: other })).toBeNull();
@@ -43,7 +43,7 @@ it('is null for what is no object, what is written as other JSON, and what throw
   for (const bad of [proxy, { a: proxy }, { a: [throwing] }]) expect(plainObject(bad)).toBeNull();
 });
 
-it('asks an accessor once', () => {
+it('plainObject reads an accessor once', () => {
   let asked = 0;
   const given = {
     get a() {
@@ -55,7 +55,7 @@ it('asks an accessor once', () => {
   expect([copy?.a, copy?.a, asked]).toEqual([1, 1, 1]);
 });
 
-it('is null where the same object stands in it again and again, which JSON would write out', () => {
+it('plainObject returns null for an object that is too large when written out, such as with repeated parts', () => {
   let shared: JsonValue = 1;
   for (let level = 1; level < MAX_JSON_DEPTH; level++) shared = { a: shared, b: shared };
   expect(plainObject(shared)).toBeNull();

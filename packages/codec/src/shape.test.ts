@@ -27,11 +27,11 @@ describe('a closed shape', () => {
     { name: 'a', size: { width: 1 } },
     { name: 'a', size: { width: 1, unit: 'm' } },
     { name: 'a', size: null },
-  ])('accepts an object in which every member has its form: %j', (value) => {
+  ])('accepts an object whose members all have their form: %j', (value) => {
     expect(findIn(value, parcel)).toEqual([]);
   });
 
-  it('names everything that is wrong, each with its pointer', () => {
+  it('reports every fault with its JSON Pointer', () => {
     expect(findIn({ name: 7, size: { unit: 'ft' }, 'a/b': 1 }, parcel)).toEqual([
       { code: 'malformed-member', message: '/name must be not empty, not 7', path: '/name' },
       { code: 'malformed-member', message: '/size/unit must be "mm" or "m", not "ft"', path: '/size/unit' },
@@ -40,7 +40,7 @@ describe('a closed shape', () => {
     ]);
   });
 
-  it('names a hundred unknown members of one object and counts the others, and misses none that it knows', () => {
+  it('reports 100 unknown members, counts the others, and still reports faults of known members', () => {
     const many = Object.fromEntries(Array.from({ length: 103 }, (_, i) => [`m${i}`, i]));
     expect(findIn({ ...many, name: 7, size: null }, parcel)).toEqual([
       ...Array.from({ length: 100 }, (_, i) => expect.objectContaining({ path: `/m${i}` })),
@@ -49,19 +49,19 @@ describe('a closed shape', () => {
     ]);
   });
 
-  it('asks what the form of each member does not say of the object that has them', () => {
+  it('reports the faults found by its check of the whole object', () => {
     expect(findIn({ name: 'a', size: { width: 0 } }, parcel)).toEqual([
       { code: 'malformed-member', message: '/size must have a width', path: '/size/width' },
     ]);
   });
 
-  it.each([[[]], ['text'], [null], [undefined]])('refuses what is no object: %j', (value) => {
+  it.each([[[]], ['text'], [null], [undefined]])('refuses a value that is not an object: %j', (value) => {
     expect(findIn(value, parcel).map(({ code, path }) => ({ code, path }))).toEqual([
       { code: 'malformed-member', path: '' },
     ]);
   });
 
-  it('does not take a member of the prototype for one of the object', () => {
+  it('does not accept inherited members, and reports __proto__ as an unknown member', () => {
     expect(findIn(Object.create({ name: 'a', size: null }), parcel).map(({ code }) => code)).toEqual([
       'missing-member',
       'missing-member',
@@ -72,20 +72,20 @@ describe('a closed shape', () => {
   });
 });
 
-it('what is missing is named, and nothing beside it', () => {
+it('checkShape reports only the missing member if a member is missing', () => {
   expect(findIn({ name: 'a' }, parcel)).toEqual([
     { code: 'missing-member', message: '/size is missing', path: '/size' },
   ]);
 });
 
-it('a value by itself is right, or named by what it is', () => {
+it('checkShape accepts a scalar with the right value, and names the expected value for another', () => {
   expect(findIn('a', oneOf('a'))).toEqual([]);
   expect(findIn('b', oneOf('a'))).toEqual([
     { code: 'malformed-member', message: 'the parcel must be "a", not "b"', path: '' },
   ]);
 });
 
-it('an open shape leaves other members alone', () => {
+it('an open shape ignores unknown members, and reports missing ones', () => {
   const shape = open({ name: oneOf('a') });
   expect(findIn({ name: 'a', more: 1 }, shape)).toEqual([]);
   expect(findIn({ more: 1 }, shape).map(({ code }) => code)).toEqual(['missing-member']);

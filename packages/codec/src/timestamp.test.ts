@@ -19,7 +19,7 @@ const instant = fc
   .map((date) => date.getTime());
 
 describe('timestamps', () => {
-  it('parse what they format, to the second', () => {
+  it('are parsed to the instant that was formatted, in seconds and in milliseconds', () => {
     fc.assert(
       fc.property(instant, (ms) => {
         expect(parseTimestamp(formatSeconds(ms))).toBe(Math.floor(ms / 1000) * 1000);
@@ -35,7 +35,7 @@ describe('timestamps', () => {
     ...['', '2026-11-20T08:00:00Z', '2026-11-20T08:00:00.0000Z', '2026-11-20T08:00:00.000+00:00'],
     ...['2026-11-20t08:00:00.000Z', '2026-11-20T08:00:00.000Z\n', '2026-02-30T00:00:00.000Z'],
     ...['2026-11-20T24:00:00.000Z', '9999-12-31T24:00:00.000Z', '2026-13-01T00:00:00.000Z'],
-  ])('to the millisecond do not parse %j', (text) => {
+  ])('are refused by parseInstant: %j', (text) => {
     expect(parseInstant(text)).toBeNull();
   });
 
@@ -44,7 +44,7 @@ describe('timestamps', () => {
     ['2026-11-20T08:00:00.5Z', 500],
     ['2026-11-20T08:00:00.12Z', 120],
     ['2026-11-20T08:00:00.000999999Z', 0],
-  ])('%j counts to the millisecond', (text, ms) => {
+  ])('are read by parseUtcTime to the millisecond: %j', (text, ms) => {
     expect(parseUtcTime(text)).toBe(1_795_161_600_000 + ms);
   });
 
@@ -53,11 +53,11 @@ describe('timestamps', () => {
     ...['', '2026-11-20T08:00:00.Z', '2026-11-20T08:00:00.1234567890Z', '2026-11-20T08:00:00.5'],
     ...['2026-11-20T08:00:00.5+00:00', '2026-02-30T00:00:00Z', '2026-02-30T00:00:00.5Z'],
     ...['2026-02-29T00:00:00.000Z', '2026-11-20T24:00:00.0Z', '2026-11-20T08:00:00.000Z\n'],
-  ])('of any precision do not parse %j', (text) => {
+  ])('are refused by parseUtcTime: %j', (text) => {
     expect(parseUtcTime(text)).toBeNull();
   });
 
-  it('have three decimals, or none', () => {
+  it('have three decimals from formatTimestamp, and none from formatSeconds', () => {
     expect(formatTimestamp(1_795_161_600_000)).toBe('2026-11-20T08:00:00.000Z');
     expect(formatSeconds(1_795_161_600_999)).toBe('2026-11-20T08:00:00Z');
     expect(parseTimestamp('2024-02-29T23:59:59Z')).toBe(Date.UTC(2024, 1, 29, 23, 59, 59));
@@ -93,11 +93,11 @@ describe('timestamps', () => {
       '2026-12-31T23:59:60Z',
       '２026-01-01T00:00:00Z',
     ],
-  ])('%j is no instant', (text) => {
+  ])('are refused by parseTimestamp: %j', (text) => {
     expect(parseTimestamp(text)).toBeNull();
   });
 
-  it('are not written outside four-digit years or for fractions of a millisecond', () => {
+  it('are not formatted outside four-digit years, or for fractions of a millisecond', () => {
     for (const ms of [
       Date.parse('+010000-01-01T00:00:00Z'),
       Date.parse('-000001-01-01T00:00:00Z'),
@@ -109,7 +109,7 @@ describe('timestamps', () => {
   });
 });
 
-describe('a time that comes in', () => {
+describe('a time from outside', () => {
   const AT = Date.UTC(2026, 10, 20, 8);
   it.each([
     ['2026-11-20T08:00:00Z', AT],
@@ -118,7 +118,7 @@ describe('a time that comes in', () => {
     ['2026-11-20t08:00:00-00:00', AT],
     ['2026-11-20T08:00:00.123456789+00:00', AT + 123],
     ['2026-11-20T08:00:00.5z', AT + 500],
-  ])('%s is UTC', (text, ms) => {
+  ])('is read as UTC: %s', (text, ms) => {
     expect(parseAnyUtcTime(text)).toBe(ms);
     expect(parseDateTime(text)).toBe(ms);
   });
@@ -127,12 +127,12 @@ describe('a time that comes in', () => {
     ['2026-11-20T13:30:00+05:30', AT],
     ['2026-11-20T00:00:00.000-08:00', AT],
     ['2026-11-21T07:59:00+23:59', AT],
-  ])('%s is an instant, but not in UTC', (text, ms) => {
+  ])('is read by parseDateTime but not as UTC: %s', (text, ms) => {
     expect(parseDateTime(text)).toBe(ms);
     expect(parseAnyUtcTime(text)).toBeNull();
   });
 
-  it('can be written as a timestamp, whatever its offset', () => {
+  it('can be formatted as a timestamp, whatever its offset', () => {
     const two = (most: number) =>
       fc.integer({ min: 0, max: most }).map((number) => String(number).padStart(2, '0'));
     const local = fc.oneof(
@@ -167,19 +167,19 @@ describe('a time that comes in', () => {
     '2026-11-20T08:00:00Z\n',
     'undefinedTundefinedZ',
     '',
-  ])('%j is none', (text) => {
+  ])('is refused: %j', (text) => {
     expect(parseAnyUtcTime(text)).toBeNull();
     expect(parseDateTime(text)).toBeNull();
   });
 
   it.each(['2026-11-20t08:00:00Z', '2026-11-20T08:00:00z', '2026-11-20T08:00:00+00:00'])(
-    '%s is not the one form of what is signed',
+    'is refused by the parsers of signed times: %s',
     (text) => {
       expect([parseUtcTime(text), parseTimestamp(text), parseInstant(text)]).toEqual([null, null, null]);
     },
   );
 
-  it('write the first and the last millisecond of four digits, and nothing beyond', () => {
+  it('is formatted from the first to the last millisecond of four-digit years, and not beyond', () => {
     const [first, last] = ['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'];
     expect([first, last].map((text) => formatTimestamp(parseInstant(text) ?? Number.NaN))).toEqual([
       first,

@@ -9,7 +9,7 @@ const random = fc.uint8Array({ minLength: 10, maxLength: 10 });
 const base32 = (text: string): bigint =>
   [...text].reduce((n, c) => n * 32n + BigInt(ALPHABET.indexOf(c)), 0n);
 
-describe('ULID', () => {
+describe('a ULID', () => {
   it('is the 128-bit number of time and randomness in base 32', () => {
     fc.assert(
       fc.property(time, random, (timeMs, bytes) => {
@@ -22,7 +22,7 @@ describe('ULID', () => {
     );
   });
 
-  it('sorts as its time', () => {
+  it('sorts by its time', () => {
     fc.assert(
       fc.property(time, time, random, random, (a, b, x, y) => {
         fc.pre(a < b);
@@ -31,7 +31,7 @@ describe('ULID', () => {
     );
   });
 
-  it('has the published form of a known instant', () => {
+  it('has the published form for a known time', () => {
     expect(encodeUlid(1_469_918_176_385, new Uint8Array(10))).toBe('01ARYZ6S410000000000000000');
     expect(ulidTimeMs('7ZZZZZZZZZZZZZZZZZZZZZZZZZ')).toBe(MAX_TIME_MS);
   });
@@ -45,11 +45,11 @@ describe('ULID', () => {
     '01ARYZ6S41000000000000000I',
     '01ARYZ6S41000000000000000U',
     '01ARYZ6S410000000000000000\n',
-  ])('reads no time from %j', (text) => {
+  ])('is refused by ulidTimeMs: %j', (text) => {
     expect(ulidTimeMs(text)).toBeNull();
   });
 
-  it('is not made of a time or randomness that does not fit', () => {
+  it('is not made of a time or randomness out of range', () => {
     for (const timeMs of [-1, MAX_TIME_MS + 1, 0.5, Number.NaN]) {
       expect(() => encodeUlid(timeMs, new Uint8Array(10))).toThrow(RangeError);
     }

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
 
-describe('UTF-8', () => {
-  it('decodes what it encodes', () => {
+describe('decodeUtf8', () => {
+  it('returns the text that encodeUtf8 encoded', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => decodeUtf8(encodeUtf8(text)) === text));
   });
 
@@ -17,7 +17,7 @@ describe('UTF-8', () => {
     ['truncated sequence', [0xe2, 0x82]],
     ['stray continuation', [0x80]],
     ['above U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
-  ])('refuses %s', (_, bytes) => {
+  ])('refuses malformed bytes: %s', (_, bytes) => {
     expect(decodeUtf8(new Uint8Array(bytes))).toBeNull();
   });
 });

@@ -7,8 +7,8 @@ import { findFirstDifference } from './first-difference.ts';
 /** Plain JSON only: without -0, and without objects that have a class. */
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
 
-describe('the first difference', () => {
-  it('is there exactly where two values are not the same', () => {
+describe('findFirstDifference', () => {
+  it('returns null exactly for equal values', () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         expect(findFirstDifference(a, b) === null).toBe(isDeepStrictEqual(a, b));
@@ -38,7 +38,7 @@ describe('the first difference', () => {
       {},
       { pointer: '/toString', expected: 1, got: undefined },
     ],
-  ])('%s', (_, expected, got, difference) => {
+  ])('finds the difference: %s', (_, expected, got, difference) => {
     expect(findFirstDifference(expected, got)).toEqual(difference);
   });
 });

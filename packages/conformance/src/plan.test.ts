@@ -46,7 +46,7 @@ const bytesOf = ({ op, cases }: { op: (typeof CASE_OPS)[number]; cases: readonly
   ).length;
 
 describe('a plan', () => {
-  it('asks every supported case exactly once, within every limit', () => {
+  it('contains every case exactly once, within every limit', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 40_000 }), { maxLength: 400 }),
@@ -68,26 +68,26 @@ describe('a plan', () => {
     );
   });
 
-  it('of the published vectors fits, even with an endpoint that takes the least it may', () => {
+  it('of the published vectors fits into 49 requests, even with the lowest limits that an endpoint may have', () => {
     const least = { ...everything, maxRequestBytes: MIN_REQUEST_BYTES, maxCases: MIN_CASES };
     for (const description of [everything, least])
       expect(planBatches(published, description, 49)?.batches.length).toBeLessThanOrEqual(49);
   });
 
-  it('grows its batches with the vectors: fifteen times as many still fit', () => {
+  it('of fifteen times the published vectors still fits into 49 requests', () => {
     const many = { ...published, cases: Array.from({ length: 15 }, () => published.cases).flat() };
     expect(planBatches(many, everything, 49)?.batches.flatMap(({ cases }) => cases)).toHaveLength(
       many.cases.length,
     );
   });
 
-  it('is none where the cases do not fit into the requests, or one not into a request', () => {
+  it('is null if the cases do not fit into the requests, or one case does not fit into a request', () => {
     expect(planBatches(setOf(Array(50).fill(MAX_REQUEST_BYTES - 1000)), everything, 49)).toBeNull();
     expect(planBatches(setOf([MAX_REQUEST_BYTES]), everything, 49)).toBeNull();
     expect(planBatches(setOf(Array(981).fill(1)), { ...everything, maxCases: 20 }, 49)).toBeNull();
   });
 
-  it('leaves out what the endpoint does not support', () => {
+  it('leaves out the ops and profiles that the endpoint does not support', () => {
     const poor = { ...everything, ops: ['describe', 'evaluate'] as const, profiles: ['svc-base-v1'] };
     const plan = planBatches(published, poor, 49);
     const asked = plan?.batches.flatMap(({ cases }) => cases) ?? [];

@@ -16,11 +16,11 @@ const requestOf = (op: (typeof CASE_OPS)[number]) =>
     casesOf(op).map(({ id, input }) => ({ id, input })),
   );
 
-describe('what is sent and answered is of the published schema', () => {
+describe('the published schema accepts', () => {
   it.each<readonly [string, string]>([
     ['describe', describeRequest()],
     ...CASE_OPS.map((op) => [op, requestOf(op)] as const),
-  ])('%s', async (_, text) => {
+  ])('the request and our answer of %s', async (_, text) => {
     const isRequest = compile('conformance-http.schema.json#/$defs/request');
     expect(isRequest(JSON.parse(text)), JSON.stringify(isRequest.errors?.slice(0, 3))).toBe(true);
     const { status, text: answer } = await answerRequest(text, engine, limits);
@@ -29,14 +29,14 @@ describe('what is sent and answered is of the published schema', () => {
     expect(isAnswer(JSON.parse(answer)), JSON.stringify(isAnswer.errors?.slice(0, 3))).toBe(true);
   });
 
-  it('results of evaluate too', () => {
+  it('the results of evaluate', () => {
     const isResult = compile('conformance-http.schema.json#/$defs/evaluateResult');
     const { results } = JSON.parse(perfectAnswer(vectors, requestOf('evaluate')));
     for (const { result } of results) expect(isResult(result), JSON.stringify(isResult.errors)).toBe(true);
   });
 });
 
-describe('the reader of descriptions takes and refuses what the schema does', () => {
+describe('parseDescription agrees with the published schema', () => {
   const isDescription = compile('conformance-http.schema.json#/$defs/description');
   const right = { contract: CONTRACT, op: 'describe', ...DESCRIPTION };
   const { receipts: _, ...incomplete } = right;
@@ -56,14 +56,14 @@ describe('the reader of descriptions takes and refuses what the schema does', ()
     [false, 'too few bytes', { ...right, max_request_bytes: 131_071 }],
     [false, 'too few cases', { ...right, max_cases: 99 }],
     [false, 'no yes or no', { ...right, receipts: null }],
-  ])('%s: %s', (isRight, _name, value) => {
+  ])('and returns %s for %s', (isRight, _name, value) => {
     expect(parseDescription(encode(value)).ok).toBe(isRight);
     expect(isDescription(value)).toBe(isRight);
   });
 });
 
-describe('results', () => {
-  it('are read by case, whatever their order', () => {
+describe('parseResults', () => {
+  it('returns results by case id, in any order', () => {
     const answer = {
       contract: CONTRACT,
       op: 'isJti',
@@ -102,14 +102,14 @@ describe('our endpoint', () => {
       'cases',
     ],
     ['a case without input', { contract: CONTRACT, op: 'isJti', cases: [{ id: 'x' }] }, 'a case must be'],
-  ])('refuses %s', async (_, request, problem) => {
+  ])('refuses %s with 400', async (_, request, problem) => {
     const { status, body } = await ask(request);
     expect(status).toBe(400);
     expect(body.error).toContain(problem);
     expect(compile('conformance-http.schema.json#/$defs/refusal')(body)).toBe(true);
   });
 
-  it('answers a case that is no input with an error, and the others all the same', async () => {
+  it('answers a case with invalid input with an error, and the other cases with results', async () => {
     const cases = [
       { id: 'a', input: 1 },
       { id: 'b', input: 'aaaaaaaaaaaaaaaaaaaaaa' },

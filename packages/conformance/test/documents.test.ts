@@ -9,20 +9,20 @@ const examples = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, json =
 
 describe('docs/conformance.md', () => {
   it.each(['$defs/request', '$defs/answer', '$defs/answer'].map((name, i) => [name, examples[i]]))(
-    'shows a message as it is: %s',
+    'shows a message that conforms to %s',
     (name, message) => {
       const isMessage = compile(`conformance-http.schema.json#/${name}`);
       expect(isMessage(message), JSON.stringify(isMessage.errors)).toBe(true);
     },
   );
 
-  it('shows a report as it is', () => {
+  it('shows a report that conforms to its schema', () => {
     const isReport = compile('conformance-report.schema.json');
     expect(examples).toHaveLength(4);
     expect(isReport(examples[3]), JSON.stringify(isReport.errors)).toBe(true);
   });
 
-  it('names every limit', () => {
+  it('states every limit', () => {
     const sizes = [MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, MIN_REQUEST_BYTES, MAX_CASES, MIN_CASES];
     for (const size of sizes) expect(page).toContain(size.toLocaleString('en-US'));
     expect(page).toContain(`| requests in a run, \`describe\` included | ${RUN_LIMITS.maxRequests} |`);

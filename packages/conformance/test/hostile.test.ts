@@ -163,9 +163,9 @@ const WRONG: Readonly<Record<string, Mode>> = {
 
 const UNDECIDED = { status: 'error', totals: { passed: 0, failed: 0, undecided: vectors.cases.length } };
 
-describe('an endpoint that from the first request on', () => {
+describe('a conformance run of an endpoint that misbehaves from the first request on', () => {
   it.each([...Object.entries(BROKEN), ...Object.entries(WRONG)])(
-    '%s is not decided about',
+    'is undecided after one request if the endpoint %s',
     async (_, mode) => {
       const { report } = await against(mode, false);
       expect(report).toMatchObject({ ...UNDECIDED, endpoint: null, requests: 1 });
@@ -175,7 +175,7 @@ describe('an endpoint that from the first request on', () => {
 
   // Concurrent, because these tests only wait.
   it.concurrent.each(Object.entries(ENDLESS))(
-    '%s is not decided about, after one deadline',
+    'is undecided after one deadline if the endpoint %s',
     async (_, mode) => {
       const { report } = await against(mode, false, {
         post: (url, text, limits) => transport.post(url, text, { ...limits, timeoutMs: 100 }),
@@ -186,19 +186,25 @@ describe('an endpoint that from the first request on', () => {
   );
 });
 
-describe('an endpoint that is honest about itself and then', () => {
+describe('a conformance run of an endpoint that describes itself correctly', () => {
   const modes = [...sampleOf(Object.entries(BROKEN), 6), ...sampleOf(Object.entries(ENDLESS), 1)];
-  it.concurrent.each(modes)('%s is not decided about, after three requests', async (_, mode) => {
-    const { report } = await against(mode, true, impatient);
-    expect(report).toMatchObject({ ...UNDECIDED, error: '3 requests in a row had no answer', requests: 4 });
-  });
+  it.concurrent.each(modes)(
+    'is undecided after three requests without an answer if the endpoint then %s',
+    async (_, mode) => {
+      const { report } = await against(mode, true, impatient);
+      expect(report).toMatchObject({ ...UNDECIDED, error: '3 requests in a row had no answer', requests: 4 });
+    },
+  );
 
   // A sample, because each mode is tested above with a first request.
-  it.each(sampleOf(Object.entries(WRONG), 10))('%s fails every case', async (_, mode) => {
-    const { report } = await against(mode, true);
-    expect(report).toMatchObject({ status: 'failed', error: null, requests: 6 });
-    expect(report.totals).toMatchObject({ passed: 0, failed: vectors.cases.length });
-  });
+  it.each(sampleOf(Object.entries(WRONG), 10))(
+    'fails every case if the endpoint then %s',
+    async (_, mode) => {
+      const { report } = await against(mode, true);
+      expect(report).toMatchObject({ status: 'failed', error: null, requests: 6 });
+      expect(report.totals).toMatchObject({ passed: 0, failed: vectors.cases.length });
+    },
+  );
 });
 
 interface Entry {
@@ -214,7 +220,7 @@ const results =
     ok(socket, JSON.stringify({ ...answer, results: change(answer.results) }));
   };
 
-describe('results that', () => {
+describe('results of an endpoint', () => {
   it.each<readonly [string, (results: Entry[]) => unknown, string]>([
     ['are no array', () => ({}), 'results must be an array'],
     ['are null', () => [null], '/results/0 must be {id, result} or {id, error}'],
@@ -242,7 +248,7 @@ describe('results that', () => {
       'the endpoint says: 💥',
     ],
     ['are enormous', (entries) => [{ id: entries[0]?.id, result: 'x'.repeat(3_000_000) }], 'not "xxx'],
-  ])('%s fail with that said', async (_, change, problem) => {
+  ])('that %s fail every case, and the report says why', async (_, change, problem) => {
     const { report } = await against(results(change), true);
     expect(report.totals).toMatchObject({ passed: 0, failed: vectors.cases.length });
     expect(report.sets[0]?.cases[0]?.problem).toContain(problem);
@@ -251,7 +257,7 @@ describe('results that', () => {
     expect(parseStrictJson(text)).toMatchObject({ ok: true });
   });
 
-  it('come in another order pass', async () => {
+  it('that come in another order pass', async () => {
     const { report } = await against(
       results((entries) => entries.reverse()),
       true,
@@ -260,7 +266,7 @@ describe('results that', () => {
   });
 });
 
-describe('a description that', () => {
+describe('the description of an endpoint', () => {
   const describing =
     (change: object): Mode =>
     (socket, right) =>
@@ -279,7 +285,7 @@ describe('a description that', () => {
     ['has no implementation', { implementation: null }, 'implementation must be'],
     ['names a million ops', { ops: Array.from({ length: 100_000 }, () => 'evaluate') }, 'ops must be'],
     ['has neither yes nor no for receipts', { receipts: 'yes' }, 'receipts must be'],
-  ])('%s is refused', async (_, change, problem) => {
+  ])('is refused if it %s', async (_, change, problem) => {
     const { report } = await against(describing(change), false);
     expect(report).toMatchObject({ status: 'error', requests: 1 });
     expect(report.error).toContain(problem);
@@ -293,7 +299,7 @@ const heapBytes = (): number => {
   return process.memoryUsage().heapUsed;
 };
 
-it('of answers that are as long as they may be, no more is kept than the report shows', async () => {
+it('a run with answers of the maximum length keeps less than one such answer in memory', async () => {
   const filler = 'x'.repeat(MAX_ANSWER_BYTES - 2000);
   const endpoint = inMemory((requestText) => {
     const answer = JSON.parse(perfectAnswer(vectors, requestText));
@@ -313,14 +319,14 @@ it('of answers that are as long as they may be, no more is kept than the report 
   expect(report.totals.failed).toBe(vectors.cases.length);
 });
 
-describe('an endpoint', () => {
-  it('that the transport refuses to ask has had no request', async () => {
+describe('a conformance run', () => {
+  it('counts no request if the transport refuses to send it', async () => {
     const refusing: Transport = { post: async () => ({ kind: 'refused', why: 'not public' }) };
     const report = await runConformance({ url: 'https://e.example/', vectors, transport: refusing, clock });
     expect(report).toMatchObject({ ...UNDECIDED, error: 'describe: not public', requests: 0 });
   });
 
-  it('that nobody listens for is not decided about', async () => {
+  it('ends with an error if nothing listens at the address', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -329,7 +335,7 @@ describe('an endpoint', () => {
     expect(report).toMatchObject({ status: 'error', error: 'describe: no complete answer: ECONNREFUSED' });
   });
 
-  it('that redirects elsewhere brings no request there', async () => {
+  it('does not follow a redirect', async () => {
     let requests = 0;
     const trap = createServer((_, response) => {
       requests++;
@@ -344,7 +350,7 @@ describe('an endpoint', () => {
   });
 
   it.each(['sends a body without end in chunks', 'sends a body without length or end'])(
-    'that %s is cut off at the limit each time',
+    'stops reading an answer at the size limit if the endpoint %s',
     async (name) => {
       const { endpoint } = await against(WRONG[name] ?? (() => {}), true);
       // The limit, and what the socket buffers on both sides hold.
@@ -352,7 +358,7 @@ describe('an endpoint', () => {
     },
   );
 
-  it('that answers a little each time is left when the time of the run is over', async () => {
+  it('stops at the time limit of the run if the endpoint answers slowly', async () => {
     let nowMs = 0;
     const slow: Transport = {
       post: (url, text, limits) => {

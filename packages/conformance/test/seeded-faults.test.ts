@@ -34,8 +34,8 @@ const neighbourhoodOf = ({ op, id }: Fault): VectorSet => {
   return { ...vectors, cases: ofOp.slice(Math.max(0, at - 10), at + 11) };
 };
 
-describe('a fault in an endpoint', () => {
-  it('is seeded in more than 100 ways, each in a case of its own', () => {
+describe('a fault seeded in an endpoint', () => {
+  it('exists in more than 100 variants, each in a case of its own', () => {
     expect(faults.length).toBeGreaterThan(100);
     expect(new Set(faults.map(({ op, id }) => `${op} ${id}`)).size).toBe(faults.length);
   });
@@ -48,7 +48,7 @@ describe('a fault in an endpoint', () => {
     expect(failuresIn(report)).toEqual([nameOf(fault)]);
   });
 
-  it('is one of many, and all are found in one run over HTTP, with no case blamed besides', async () => {
+  it('is found among all others in one run over HTTP, and no other case fails', async () => {
     const server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);

@@ -62,7 +62,7 @@ beforeAll(async () => {
   expect((await runSql(stores.url, `select from ${LEDGER}`)).length).toBe(30);
 });
 
-it('the checks of a cold day count against a cap from the microsecond on in which it began within that day', async () => {
+it('fsck counts the checks of a cold day against a cap from the microsecond in which the cap began', async () => {
   await beginCap(middle.at, middle.checks);
   expect(await faultsOf(objects)).toEqual([]);
   await beginCap(middle.behind, middle.checksBehind);
@@ -70,7 +70,7 @@ it('the checks of a cold day count against a cap from the microsecond on in whic
   expect(middle.checksBehind).toBeGreaterThan(10);
 });
 
-it('finds a check that was forgotten, and one too many', async () => {
+it('fsck finds a count that lacks a check, and a count with one too many', async () => {
   for (const [counted, checks] of [
     [middle.checks - 1, middle.checks],
     [middle.checks + 1, middle.checks],
@@ -80,7 +80,7 @@ it('finds a check that was forgotten, and one too many', async () => {
   }
 });
 
-it('finds a count of an org without relying parties', async () => {
+it('fsck finds a count of an org without relying parties', async () => {
   await beginCap(middle.at, 1);
   await tamper(stores.url, 'update relying_parties set org_id = null');
   const found = await faultsOf(objects);
@@ -88,7 +88,7 @@ it('finds a count of an org without relying parties', async () => {
   expect(found).toEqual(['cold-days: 1 are counted, and there are 0']);
 });
 
-it('says nothing of such a cap without the objects, and finds any other without them', async () => {
+it('fsck checks a cap that began within a cold day only with the objects, and other caps without them', async () => {
   await beginCap(middle.at, middle.checks - 1);
   expect(await faultsOf()).toEqual([]);
   await beginCap(`${day}T00:00:00Z`, 1);

@@ -58,14 +58,14 @@ const MONTHS = {
 
 const ofCold = (faults: readonly string[]) => faults.filter((one) => one.startsWith('cold-days: '));
 
-it('all of it agrees', () => {
+it('fsck finds no fault in what the database keeps of cold days if it agrees with their objects', () => {
   expect(before.filter((one) => one.startsWith('outcomes: '))).toEqual([]);
   expect(
     ofCold(before).filter((one) => /attestation|oat_|event|the Grant|stored are|no Receipt drc_/.test(one)),
   ).toEqual([]);
 });
 
-it('where the store does not hand over a manifest nothing is said of it: that cannot be told', async () => {
+it('fsck fails as unavailable if the object store cannot return a manifest', async () => {
   const get = () => Promise.reject(new ObjectStoreError('unavailable', 'no answer'));
   const away: ObjectStore = Object.assign(Object.create(objects), { get });
   await expect(findFaults(stores.url, away)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -73,13 +73,13 @@ it('where the store does not hand over a manifest nothing is said of it: that ca
 
 const held: [what: string, tables: string[], change: string, problem: string][] = [
   [
-    'an attestation that is gone',
+    'an outcome record that is gone',
     ['attestations'],
     `delete from attestations where ${OF_DAY} and ordinal = 2`,
     'is not in the database',
   ],
   [
-    'an attestation that says something else',
+    'an outcome record that says something else',
     ['attestations'],
     `update attestations set loss_amount = 999 where ${OF_DAY} and ordinal = 2`,
     'was packed otherwise',
@@ -97,25 +97,25 @@ const held: [what: string, tables: string[], change: string, problem: string][] 
     'was packed otherwise',
   ],
   [
-    'who verified a Grant',
+    'a missing entry of who verified a Grant',
     ['cold_verifications'],
     'delete from cold_verifications',
     'was verified, and by whom is not kept',
   ],
   [
-    'a day of a Grant',
+    'a missing day of a Grant',
     ['usage_by_grant'],
     `update usage_by_grant set days = days - datemultirange(daterange('${day}', '${day}', '[]'))`,
     'is named by its decisions',
   ],
   [
-    'fewer production checks',
+    'fewer production checks than the objects have',
     ['usage_by_key'],
     `update usage_by_key set production_checks = greatest(production_checks - 1, 0) where day = '${day}'`,
     'production checks',
   ],
   [
-    'sums that agree with each other alone',
+    'sums that agree with each other but not with the objects',
     [...SUMS, ...Object.keys(MONTHS)],
     [
       ...SUMS.map((table) => `update ${table} set verifies = verifies * 2 where day = '${day}'`),
@@ -128,7 +128,7 @@ const held: [what: string, tables: string[], change: string, problem: string][] 
   ],
 ];
 
-it.each(sampleOf(held, 3))('finds %s', async (_, tables, change, problem) => {
+it.each(sampleOf(held, 3))('fsck finds %s', async (_, tables, change, problem) => {
   for (const table of tables)
     await tamper(stores.url, `create table kept_${table} as select * from ${table}`);
   await tamper(stores.url, change);
@@ -146,7 +146,7 @@ it.each(sampleOf(held, 3))('finds %s', async (_, tables, change, problem) => {
   ).toEqual([{ n: DUE.length }]);
 });
 
-it('finds of each ALLOW that its Grant was never allocated, and of each relying party that it is not registered', async () => {
+it('fsck finds each ALLOW whose Grant was never allocated, and each relying party that is not registered', async () => {
   const allows = await runSql<{ id: string }>(
     stores.url,
     `select receipt_id as id from ${LEDGER} where decision = 'ALLOW'`,
@@ -234,7 +234,7 @@ const noReceipt = (check: string, where: string) =>
   expect.stringMatching(`^${check}: ${where}.*: there is no Receipt drc_`);
 const forged: [what: string, change: string, found: unknown[]][] = [
   [
-    'attestations of cold Receipts, each with another relying party, Principal, time or decision than its Receipt has, or out of statistics',
+    'outcome records with another relying party, Principal, time, decision or ISSUER_UNVERIFIED flag than their cold Receipts',
     lossesBut({
       relying_party: `'did:web:other.example'`,
       principal: `'did:web:other.example'`,
@@ -245,12 +245,12 @@ const forged: [what: string, change: string, found: unknown[]][] = [
     [1, 2, 3, 4, 5].map((n) => `cold-days: oat_forged${n}: it is not what its Receipt says`),
   ],
   [
-    'attestations of Receipts that a cold day does not have',
+    'outcome records of Receipts that a cold day does not have',
     lossesAt(PLACES.map(both)),
     PLACES.map((_, i) => noReceipt('cold-days', `oat_forged${i + 1}`)),
   ],
   [
-    'an attestation that is dated into a cold day, of a Receipt that a hot day does not have',
+    'an outcome record dated into a cold day, of a Receipt that a hot day does not have',
     lossesAt([[`${hotDay}T12:00:00Z`, `${day}T12:00:00Z`]]),
     [noReceipt('outcomes', 'oat_forged1')],
   ],
@@ -260,12 +260,12 @@ const forged: [what: string, change: string, found: unknown[]][] = [
     PLACES.map((_, i) => noReceipt('cold-days', `${FORGED_GRANT}: version ${i + 1}`)),
   ],
   [
-    'a consume event that is dated into a cold day, of a Receipt that a hot day does not have',
+    'a consume event dated into a cold day, of a Receipt that a hot day does not have',
     consumeAt([[`${hotDay}T12:00:00Z`, `${day}T12:00:00Z`]]),
     [noReceipt('consumption', `${FORGED_GRANT}: version 1`)],
   ],
   [
-    'days of a Grant, and who verified it, that no Receipt supports',
+    'days of a Grant, and entries of who verified it, that no Receipt supports',
     keepMore,
     [
       ...[day, day].map((at) => expect.stringContaining(`cold-days: ${at}: ${NAMED}`)),
@@ -282,14 +282,14 @@ const FORGET = `
     .map((table) => `delete from ${table} where grant_id = '${FORGED_GRANT}'`)
     .join(';')}`;
 
-it.each(sampleOf(forged, 2))('finds %s', async (_, change, found) => {
+it.each(sampleOf(forged, 2))('fsck finds %s', async (_, change, found) => {
   await tamper(stores.url, change);
   const faults = await findNew();
   await tamper(stores.url, FORGET);
   expect(faults).toEqual(found);
 });
 
-it('finds them in batches of any size, each once', async () => {
+it('fsck finds these faults with any batch size, each once', async () => {
   await tamper(stores.url, `${lossesAt(PLACES.map(both))}; ${keepMore}`);
   const manifests = (
     await runSql<{ manifest: string }>(
@@ -335,7 +335,7 @@ it('finds them in batches of any size, each once', async () => {
   for (const others of found) expect(others).toEqual(found[0]);
 });
 
-it('asks once for what is kept of the Grants of several cold days', async () => {
+it('fsck reads what is kept of Grants in one query for several cold days', async () => {
   const asked = await withSession(stores.url, async (session) => {
     const query = queryOn(session);
     const texts: string[] = [];
@@ -356,7 +356,7 @@ it('asks once for what is kept of the Grants of several cold days', async () => 
   expect(asked).toHaveLength(1);
 });
 
-it('an attestation that was reported after its day had left is no fault, also where an older version has not seen that it is of an ISSUER_UNVERIFIED', async () => {
+it('fsck accepts an outcome record reported after its day was packed, even if its ISSUER_UNVERIFIED flag is missing', async () => {
   const unseen = COPIED.map((column) => (column === UNVERIFIED ? 'false' : column));
   await tamper(
     stores.url,

@@ -137,22 +137,22 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string][] 
     `it is the manifest of ${other}`,
   ],
   [
-    'a newer one of another checkpoint of the day',
+    'a newer manifest of another checkpoint of the day',
     () => signed(() => ({ checkpoint_hash: OTHER_HASH })),
     'it is of another checkpoint',
   ],
   [
-    'a newer one with another content root',
+    'a newer manifest with another content root',
     () => signed(() => ({ content_root: OTHER_HASH })),
     'it is of another checkpoint',
   ],
   [
-    'a newer one that replaces another than the recorded one',
+    'a newer manifest that does not replace the recorded one',
     () => signed(() => ({ replaces: OTHER_HASH })),
     'it replaces neither',
   ],
   [
-    'a newer one by which a Receipt is listed with another amount',
+    'a newer manifest that lists a Receipt with another amount',
     () =>
       signed(async (recorded) => ({
         tables: await withReceipts(recorded, (row) => ({ ...row, amount: 1n })),
@@ -160,7 +160,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string][] 
     'its Receipts differ from the recorded ones',
   ],
   [
-    'an older one that says to replace the recorded one, by which a Receipt is listed with another amount',
+    'an older manifest that claims to replace the recorded one and lists a Receipt with another amount',
     () =>
       signed(async (recorded) => ({
         iat: recorded.iat - 1,
@@ -169,7 +169,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string][] 
     'its Receipts differ from the recorded ones',
   ],
   [
-    'a newer one without action fields, of a day that is not seven years old',
+    'a newer manifest without action fields, of a day that is not seven years old',
     () =>
       signed(async (recorded) => ({
         tables: await withReceipts(recorded, (row) => ({ ...row, ...CLEARED })),
@@ -177,7 +177,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string][] 
     'its Receipts differ from the recorded ones',
   ],
   [
-    'a newer one of which an object is missing',
+    'a newer manifest of which an object is missing',
     () =>
       signed(async (recorded) => ({
         tables: {
@@ -191,7 +191,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string][] 
     'nothing is stored under',
   ],
   [
-    'a newer one with an attestation that the database does not have',
+    'a newer manifest with an outcome record that the database does not have',
     async () => {
       await addAttestation();
       await signed(async (recorded) => ({
@@ -205,12 +205,12 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string][] 
     'is not in the database',
   ],
   [
-    'a newer one that lacks an attestation of the recorded one',
+    'a newer manifest that lacks an outcome record of the recorded one',
     () => signed(async (recorded) => ({ tables: await withAttestations(recorded, (rows) => rows.slice(1)) })),
     'it lacks attestations',
   ],
   [
-    'a newer one with a loss twice',
+    'a newer manifest with each outcome record twice',
     () =>
       signed(async (recorded) => ({
         tables: await withAttestations(recorded, (rows) => rows.flatMap((row) => [row, row])),
@@ -219,7 +219,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string][] 
   ],
 ];
 
-describe('although the service has signed it', () => {
+describe('fsck of manifests that the service has signed', () => {
   let own: readonly string[];
   beforeAll(async () => {
     await startOver();
@@ -235,7 +235,7 @@ describe('although the service has signed it', () => {
     expect(await check()).toEqual({ faults: [expect.stringContaining(problem)], notes: [] });
   });
 
-  it('reads a manifest of any length with the keys of the DID that signed it, whichever the service has taken since', async () => {
+  it('reads a manifest of 4 million characters with the keys of the DID that signed it, after a change of the DID', async () => {
     const keysOf = ({ published }: typeof identity.statusKeys) =>
       published.map(({ kid, publicKeyMultibase: publicKey }) => ({ kid, publicKey }));
     const dids = [{ did: identity.did }, { did: 'did:web:later.example' }];
@@ -251,7 +251,7 @@ describe('although the service has signed it', () => {
   });
 });
 
-describe('has no fault with what a packer leaves, and names it where it would be taken for the recorded one:', () => {
+describe('fsck finds no fault in a manifest left by a packer', () => {
   beforeEach(startOver);
   const pack = () => packDays(packing({}, 0), never);
   const replacing = async () => {
@@ -261,15 +261,18 @@ describe('has no fault with what a packer leaves, and names it where it would be
   };
   const named = { faults: [], notes: [expect.stringContaining('a packer left it')] };
 
-  it.runIf(isDeep)('killed before it recorded its manifest, and another one after it', async () => {
-    await expect(packDays(packing({ record: killed }, -NEXT_S), never)).rejects.toThrow('killed');
-    await tamper(stores.url, `update cold_days set again_at = now() - interval '1 second'`);
-    await pack();
-    expect(await manifestNames()).toHaveLength(2);
-    expect(await check()).toEqual({ faults: [], notes: [] });
-  });
+  it.runIf(isDeep)(
+    'that was killed before it recorded the manifest, if another packer packed the day afterwards',
+    async () => {
+      await expect(packDays(packing({ record: killed }, -NEXT_S), never)).rejects.toThrow('killed');
+      await tamper(stores.url, `update cold_days set again_at = now() - interval '1 second'`);
+      await pack();
+      expect(await manifestNames()).toHaveLength(2);
+      expect(await check()).toEqual({ faults: [], notes: [] });
+    },
+  );
 
-  it.runIf(isDeep)('overtaken by another one, while an attestation came', async () => {
+  it.runIf(isDeep)('that was overtaken by another packer while an outcome record was added', async () => {
     const published = await stores.first.checkpoints.find(day);
     await packNamedDay(packing({}, 0), day, never);
     await addAttestation();
@@ -286,7 +289,7 @@ describe('has no fault with what a packer leaves, and names it where it would be
     expect(found).toEqual({ faults: [], notes: [] });
   });
 
-  it('killed while it packed a day anew that was brought back', async () => {
+  it('that was killed while it repacked a day that was brought back, and notes the manifest', async () => {
     await pack();
     const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
     await unpackDay({ databaseUrl: stores.url, day, open });
@@ -295,17 +298,20 @@ describe('has no fault with what a packer leaves, and names it where it would be
     expect(await check()).toEqual(named);
   });
 
-  it.runIf(isDeep)('killed while it cleared a day that is seven years old', async () => {
-    await pack();
-    await becomeOld(true);
-    const sevenYears = 7 * 366 * 86_400;
-    const { notProven } = await clearDays(packing({ recordCleared: killed }, sevenYears), never);
-    expect(notProven).toContain(day);
-    expect(await replacing()).toBe(1);
-    expect(await check()).toEqual(named);
-  });
+  it.runIf(isDeep)(
+    'that was killed while it cleared a day that is seven years old, and notes the manifest',
+    async () => {
+      await pack();
+      await becomeOld(true);
+      const sevenYears = 7 * 366 * 86_400;
+      const { notProven } = await clearDays(packing({ recordCleared: killed }, sevenYears), never);
+      expect(notProven).toContain(day);
+      expect(await replacing()).toBe(1);
+      expect(await check()).toEqual(named);
+    },
+  );
 
-  it.runIf(isDeep)('whose day was opened again by a repair of the clock', async () => {
+  it.runIf(isDeep)('whose day was reopened by a repair of the clock, and notes the manifest', async () => {
     await pack();
     await tamper(
       stores.url,

@@ -55,7 +55,7 @@ const OTHER_LIMITS = 'was given other limits';
 const OTHER_BALANCES = 'pins other balances than those before it';
 const found = [differs(faulty, FAULTY_VERSION, OTHER_BALANCES)];
 
-it('finds a cold Receipt that pins the hash of other balances than its log comes to, and no other one', async () => {
+it('fsck finds the cold Receipt that pins other balances than its log gives, and no other', async () => {
   expect(await listFaults()).toEqual(found);
 });
 
@@ -66,7 +66,7 @@ const raisingLimits = async <T>(where: string, work: () => Promise<T>): Promise<
   return work().finally(() => move('- 1'));
 };
 
-it('finds a limit that was raised in a budget of which all Receipts are cold, which nothing else tells', async () => {
+it('fsck finds a raised limit of a budget whose Receipts are all cold, and only with the objects', async () => {
   const raised = await raisingLimits(`grant_id = '${one}'`, async () => [
     await listFaults(),
     await listFaults(null),
@@ -81,7 +81,7 @@ it('finds a limit that was raised in a budget of which all Receipts are cold, wh
   expect(raised[1]).toEqual([]);
 });
 
-it('names twenty Receipts of a day, and says how many more there are', async () => {
+it('fsck names twenty Receipts of a day, and counts the others', async () => {
   const faults = await raisingLimits('true', listFaults);
   expect(faults.filter((fault) => fault.endsWith(OTHER_LIMITS))).toHaveLength(20);
   expect(faults.at(-1)).toBe(
@@ -106,7 +106,7 @@ const withContext = (work: (context: CheckContext, faults: string[]) => Promise<
     await work({ query, report, keys, advance: () => {} } as unknown as CheckContext, faults);
   });
 
-it('what the logs come to and what the Receipts pin cancel out, but for the Grant in which they differ', () =>
+it('sums of the logs and of the pins of Receipts cancel out, except for the Grant in which they differ', () =>
   withContext(async (context, faults) => {
     const sums = new PinSums();
     await consumptionCheck(sums).run(context);
@@ -121,7 +121,7 @@ it('what the logs come to and what the Receipts pin cancel out, but for the Gran
     expect(faults).toEqual([]);
   }));
 
-it('finds it however few Receipts are looked into at once', async () => {
+it('namePins finds the difference, however few Receipts it reads at once', async () => {
   const reader = await readerOfDay();
   for (const atOnce of [1, 3, USES, 100])
     await withContext(async (context, faults) => {
@@ -138,7 +138,7 @@ const pinOf = (change: Partial<Pin>): Pin => ({
   ...{ limits: { total: 7, perPeriod: null, uses: null }, atMs: 1_000, ...change },
 });
 
-it('sums of the same pins are the same in any order, each day for itself, and of others they are not', () => {
+it('PinSums cancels equal pins of a day in any order, and no pins that differ in a member', () => {
   const sums = new PinSums();
   const pins = Array.from({ length: 300 }, (_, i) =>
     pinOf({ receiptId: `drc_${i}`, version: i, grantId: GRANTS[i % 3] as never }),

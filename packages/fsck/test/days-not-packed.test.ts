@@ -98,17 +98,17 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string, of
     `it is the manifest of ${other}`,
   ],
   [
-    'one of another checkpoint of the day',
+    'a manifest of another checkpoint of the day',
     () => signedInstead(() => ({ checkpoint_hash: OTHER_HASH })),
     'it is of another checkpoint',
   ],
   [
-    'one with another content root',
+    'a manifest with another content root',
     () => signedInstead(() => ({ content_root: OTHER_HASH })),
     'it is of another checkpoint',
   ],
   [
-    'one of a day that has not been closed',
+    'a manifest of a day that has not been closed',
     () =>
       signedInstead(() => ({})).then(async () => {
         const left = parseColdDay(await leftOf());
@@ -119,7 +119,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string, of
     today,
   ],
   [
-    'one of which an object is missing',
+    'a manifest of which an object is missing',
     async () => {
       const left = parseColdDay(await leftOf());
       await objects.delete(left.tables.attestations[0]?.name ?? '');
@@ -127,7 +127,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string, of
     'nothing is stored under',
   ],
   [
-    'one whose Receipts do not lead to the published roots',
+    'a manifest whose Receipts do not lead to the published roots',
     () =>
       signedInstead(async (left) => ({
         tables: await withReceipts(left, (row) => ({ ...row, jws: `${row.jws}A` })),
@@ -135,7 +135,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string, of
     'its objects do not lead to its roots',
   ],
   [
-    'one by which a Receipt is listed with another amount',
+    'a manifest that lists a Receipt with another amount',
     () =>
       signedInstead(async (left) => ({
         tables: await withReceipts(left, (row) => ({ ...row, amount: 1n })),
@@ -143,7 +143,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string, of
     'is listed otherwise than in the ledger',
   ],
   [
-    'one with an attestation that the database does not have',
+    'a manifest with an outcome record that the database does not have',
     () =>
       tamper(
         stores.url,
@@ -153,7 +153,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string, of
   ],
 ];
 
-describe('finds in the folder of a day that is not packed', () => {
+describe('fsck finds in the folder of a day that is not packed', () => {
   beforeEach(async () => {
     await openFolder();
     await packCutOff();
@@ -177,7 +177,7 @@ describe('finds in the folder of a day that is not packed', () => {
   });
 });
 
-describe('has no fault with, and notes,', () => {
+describe('fsck notes, without reporting a fault,', () => {
   beforeEach(async () => {
     await bringBack(stores.url);
     await openFolder();
@@ -188,13 +188,13 @@ describe('has no fault with, and notes,', () => {
   });
   const CUT_OFF = 'a packer left it that was cut off';
 
-  it('what a packer leaves that was cut off, and nothing where none was', async () => {
+  it('a manifest that an interrupted packer left, and nothing if there is none', async () => {
     expect(await check()).toEqual(noted());
     await packCutOff();
     expect(await check()).toEqual(noted(CUT_OFF));
   });
 
-  it('a manifest that another one in the folder replaces, although its objects are gone', async () => {
+  it('a manifest that another one in the folder replaces, even if its objects are gone', async () => {
     await packCutOff();
     const left = await leftOf();
     const { tables, ...day } = parseColdDay(left);
@@ -211,27 +211,24 @@ describe('has no fault with, and notes,', () => {
     expect(found.notes).toHaveLength(notes.length);
   });
 
-  it.runIf(isDeep)(
-    'one of a checkpoint that a repair of the clock has retracted, of a day that is still to come',
-    async () => {
-      await packCutOff();
-      const ahead = daysAgo(-2);
-      const tables = { receipts: [], attestations: [], consumption_events: [] };
-      const left = parseColdDay(await leftOf());
-      await signed({ ...left, day: ahead, checkpoint_hash: OTHER_HASH, tree_size: 0, tables }, ahead);
-      await tamper(
-        stores.url,
-        `insert into retracted_checkpoints (hash, day, kid, jws) values ('${OTHER_HASH}', '${ahead}', 'kid', 'jws')`,
-      );
-      const found = await check();
-      await tamper(stores.url, 'delete from retracted_checkpoints');
-      expect(found).toEqual(noted(CUT_OFF, 'it is of a checkpoint that was retracted'));
-      expect(found.notes[1]).toContain(ahead);
-    },
-  );
+  it.runIf(isDeep)('a manifest of a retracted checkpoint of a future day', async () => {
+    await packCutOff();
+    const ahead = daysAgo(-2);
+    const tables = { receipts: [], attestations: [], consumption_events: [] };
+    const left = parseColdDay(await leftOf());
+    await signed({ ...left, day: ahead, checkpoint_hash: OTHER_HASH, tree_size: 0, tables }, ahead);
+    await tamper(
+      stores.url,
+      `insert into retracted_checkpoints (hash, day, kid, jws) values ('${OTHER_HASH}', '${ahead}', 'kid', 'jws')`,
+    );
+    const found = await check();
+    await tamper(stores.url, 'delete from retracted_checkpoints');
+    expect(found).toEqual(noted(CUT_OFF, 'it is of a checkpoint that was retracted'));
+    expect(found.notes[1]).toContain(ahead);
+  });
 });
 
-it('a day that was brought back keeps its manifest: it is no day that is not packed', async () => {
+it('fsck accepts the manifest of a day that was brought back', async () => {
   await bringBack(stores.url);
   await openFolder();
   expect(await packNamedDay(packingOf(stores.url, stores.first, objects), day, never)).toBe('packed');
@@ -241,7 +238,7 @@ it('a day that was brought back keeps its manifest: it is no day that is not pac
   expect(await manifestsOf()).toHaveLength(1);
 });
 
-it('where the store does not list a folder, or hand over what is in it, nothing is said of it: that cannot be told', async () => {
+it('fsck fails as unavailable if the object store cannot list a folder or return an object', async () => {
   await bringBack(stores.url);
   await openFolder();
   await packCutOff();

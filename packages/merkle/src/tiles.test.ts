@@ -19,7 +19,7 @@ const many = numberedLeaves(1100);
 
 describe('tiles', () => {
   it.each(sampled({ quick: [1, 256, 257], deep: [1, 2, 255, 256, 257] }))(
-    'of %i leaves give every proof that the whole tree gives, and its root',
+    'of %i leaves give the root and every proof of the whole tree',
     async (size) => {
       const leaves = many.slice(0, size);
       const { prove, root } = storedTree(leaves);
@@ -30,7 +30,7 @@ describe('tiles', () => {
     },
   );
 
-  it('are as many as a tree needs, each once, emitted from left to right', () => {
+  it('are emitted once each, from left to right, and only those that the tree needs', () => {
     const { sha256, asLeaf } = createInternedSha256();
     const tilesOf = (size: number) =>
       storedTree(
@@ -45,7 +45,7 @@ describe('tiles', () => {
     expect(tilesOf(200_000)).toEqual(['1/0:256', '1/1:256', '1/2:256', '1/3:14', '2/0:4']);
   });
 
-  it('hold a proof in one tile of each level', async () => {
+  it('are read once per level for a proof', async () => {
     const { sha256, asLeaf } = createInternedSha256();
     const { prove, loaded } = storedTree(
       Array.from({ length: 70_000 }, (_, i) => asLeaf(i)),
@@ -55,7 +55,7 @@ describe('tiles', () => {
     expect(loaded).toEqual(['0/273', '1/1', '2/0']);
   });
 
-  it('that are damaged, cut short, missing or swapped give no proof', async () => {
+  it('that are damaged, cut short, missing or swapped give an error or another root', async () => {
     const leaves = many.slice(0, 600);
     const { prove, load } = storedTree(leaves);
     const { load: otherLoad } = storedTree(numberedLeaves(601).slice(1));
@@ -89,7 +89,7 @@ describe('tiles', () => {
     expect(root).not.toEqual((await prove(300)).root);
   });
 
-  it('have exactly as many hashes as the size says, also where no tile above would tell', async () => {
+  it('must have exactly as many hashes as the size requires, also without a tile above them', async () => {
     const { prove, load } = storedTree(many.slice(0, 10));
     const resized = (bytes: number) => async (level: number, index: number, count: number) => {
       const sized = new Uint8Array(bytes);
@@ -104,13 +104,13 @@ describe('tiles', () => {
       });
   });
 
-  it('are asked only for leaves that there are', async () => {
+  it('give a RangeError for a leaf outside the tree', async () => {
     const { prove } = storedTree(many.slice(0, 10));
     for (const index of [-1, 10, 0.5, Number.NaN]) await expect(prove(index)).rejects.toThrow(RangeError);
     await expect(proveInclusionFromTiles(0, 0, () => new Uint8Array(0))).rejects.toThrow(RangeError);
   });
 
-  it('lead to the root that a proof then verifies against', async () => {
+  it('give a proof that verifies against the root', async () => {
     const { prove, root } = storedTree(many);
     const inclusion = await prove(1024);
     expect(verifyInclusion(inclusion, root)).toBe(true);
@@ -119,7 +119,7 @@ describe('tiles', () => {
 });
 
 describe('the streamed root', () => {
-  it('is that of RFC 6962 at every size from 0 to 300, and may be asked for in between', () => {
+  it('is that of RFC 6962 at every size from 0 to 300, and can be read between two leaves', () => {
     const range = new CompactRange(nativeSha256);
     const builderRoot = (size: number) => storedTree(many.slice(0, size)).root;
     for (let size = 0; size <= 300; size++) {
@@ -130,7 +130,7 @@ describe('the streamed root', () => {
     }
   });
 
-  it('keeps nothing of the buffer that a leaf came in', () => {
+  it('does not change if the buffer of a leaf changes afterwards', () => {
     const buffer = new Uint8Array(HASH_BYTES);
     const range = new CompactRange();
     const builder = new TileBuilder(() => {});
@@ -145,7 +145,7 @@ describe('the streamed root', () => {
     expect(builder.finish().root).toEqual(rootOf(leaves));
   });
 
-  it('refuses what is no hash, and a builder a leaf after its end', () => {
+  it('refuses a leaf that is not 32 bytes long, and TileBuilder refuses a leaf after it has finished', () => {
     expect(() => new CompactRange().push(new Uint8Array(31))).toThrow(RangeError);
     const builder = new TileBuilder(() => {});
     expect(() => builder.push(new Uint8Array(33))).toThrow(RangeError);

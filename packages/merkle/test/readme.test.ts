@@ -6,7 +6,7 @@ const modules = { '@svc/merkle': merkle };
 
 describe('the examples of the README', () => {
   it.each(blocksOf('merkle').map((block, i) => [i + 1, block] as const))(
-    'number %i runs and prints what it says',
+    'run and print what the README says: number %i',
     async (_, block) => {
       const { printed, said } = await runBlock(block, { modules });
       expect(said.length).toBeGreaterThan(0);

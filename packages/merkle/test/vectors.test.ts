@@ -43,13 +43,13 @@ describe.each([
   ['portable', portableSha256],
   ['native', nativeSha256],
 ])('the published trees with %s hashing', (_, sha256) => {
-  it('have the leaves that the Receipt ids give, in order', () => {
+  it('have the leaf hashes of their Receipt ids, in order', () => {
     expect(ids.map((id) => formatHash(hashLeaf(id, sha256)))).toEqual(leaves);
     expect(ids.map((id) => formatHash(leafOf(id)))).toEqual(leaves);
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  it('have their roots, by every way to one and by the recursion of RFC 6962', () => {
+  it('have the roots that MerkleTree, CompactRange and the recursion of RFC 6962 compute', () => {
     expect(vectors.roots.map(({ size }) => size)).toEqual(
       Array.from({ length: ids.length + 1 }, (_, i) => i),
     );
@@ -62,14 +62,17 @@ describe.each([
     }
   });
 
-  it.each(vectors.numbered)('have their roots: $size leaves, $description', ({ size, root }) => {
-    const range = new CompactRange(sha256);
-    for (let i = 0; i < size; i++) range.push(hashLeaf(String(i), sha256));
-    expect(formatHash(range.root())).toBe(root);
-  });
+  it.each(vectors.numbered)(
+    'have the root that CompactRange computes: $size leaves, $description',
+    ({ size, root }) => {
+      const range = new CompactRange(sha256);
+      for (let i = 0; i < size; i++) range.push(hashLeaf(String(i), sha256));
+      expect(formatHash(range.root())).toBe(root);
+    },
+  );
 
   it.each(vectors.inclusion)(
-    'inclusion: $description',
+    'decide inclusion as stated: $description',
     ({ leaf, leaf_index, tree_size, audit_path, root, expected }) => {
       const inclusion = {
         ...{ leafHash: hash(leaf), index: leaf_index, size: tree_size },

@@ -15,8 +15,8 @@ const purchase = (resource: string): Action => ({
 const apiCall = (resource: string): Action => ({ type: 'api:call', method: 'POST', resource });
 const isNull = (action: Action) => capabilityForOnce(action) === null;
 
-describe('the Capability for one Action', () => {
-  it('has the resource by its name, the amount as the ceiling, and one use', () => {
+describe('capabilityForOnce', () => {
+  it('gives the exact resource, the amount as the ceiling, and one use', () => {
     expect(capabilityForOnce(purchase('order/7'))).toEqual({
       action: 'commerce:purchase',
       constraints: { maxAmount: 90_000, currency: 'USD', maxUses: 1 },
@@ -29,7 +29,7 @@ describe('the Capability for one Action', () => {
     });
   });
 
-  it('is none for a resource that would match more than itself, or that no pattern can name', () => {
+  it('returns null if the resource, as a pattern, matches more than itself or is invalid', () => {
     for (const resource of ['*', '**', 'order/*', 'order/7*', 'x'.repeat(513)])
       expect(isNull(purchase(resource)), resource).toBe(true);
     for (const resource of ['https://api.example/*', 'https://api.example/**', 'https://api.example:0x/'])
@@ -37,14 +37,14 @@ describe('the Capability for one Action', () => {
     expect(isNull(purchase('x'.repeat(512)))).toBe(false);
   });
 
-  it('is none for a URL of which another one is signed: what differs in its query would be allowed too', () => {
+  it('returns null if the URL has a query or fragment, or is not in its normal form', () => {
     for (const url of ['/b?to=alice', '/b?', '/b#c', '/a/../b', '/%62'])
       expect(isNull(apiCall(`https://api.example${url}`)), url).toBe(true);
     for (const url of ['HTTPS://api.example/b', 'https://Api.example/b', 'https://api.example:443/b'])
       expect(isNull(apiCall(url)), url).toBe(true);
   });
 
-  it('matches its own resource and no other, also where that has escapes that wildcards do not pass', () => {
+  it('gives a pattern that matches its own resource only, even with escapes that wildcards do not match', () => {
     for (const path of ['a%2Fb', '..%2Fadmin', 'a%00b', 'a;b', 'a%20b']) {
       const [pattern = ''] = capabilityForOnce(apiCall(`https://api.example/${path}`))?.resources ?? [];
       expect(matchesUrl(pattern, `https://api.example/${path}`), path).toBe(true);
@@ -56,41 +56,41 @@ describe('the Capability for one Action', () => {
   });
 });
 
-describe('a text that a person is shown', () => {
+describe('isReadable', () => {
   it.each([
-    ['another direction', 'order/\u202e7'],
-    ['an isolate', 'order/\u20667\u2069'],
-    ['a mark of direction', 'order/\u061c7'],
-    ['no width', 'order/\u200b7'],
+    ['a right-to-left override', 'order/\u202e7'],
+    ['a directional isolate', 'order/\u20667\u2069'],
+    ['a direction mark', 'order/\u061c7'],
+    ['a character without width', 'order/\u200b7'],
     ['a soft hyphen', 'order/\u00ad7'],
     ['a filler that is shown as a space', 'order/\u31647'],
     ['a variation selector', 'order/\ufe0f7'],
     ['a tag', 'order/\u{e0061}7'],
-    ['a line', 'order/7\n50.00 USD'],
-    ['a separator of lines', 'order/\u20287'],
+    ['a line break', 'order/7\n50.00 USD'],
+    ['a line separator', 'order/\u20287'],
     ['a tabulator', 'order/\t7'],
-    ['a space that does not break', 'order/\u00a07'],
+    ['a no-break space', 'order/\u00a07'],
     ['spaces that push the rest away', 'order/7  of two'],
     ['a space at the end', 'order/7 '],
-    ['private use', 'order/\ue000'],
-    ['nothing that is assigned', 'order/\u0378'],
-    ['a stroke through it', 'order/7\u0336'],
+    ['a private use character', 'order/\ue000'],
+    ['an unassigned code point', 'order/\u0378'],
+    ['a combining stroke', 'order/7\u0336'],
     ['a Braille pattern without a dot', 'order/7\u2800of two'],
     ['a note head without a glyph', 'order/\u{1d159}7'],
     ['a full blank of hieroglyphs', 'order/\u{13441}7'],
     ['a half blank of hieroglyphs', 'order/\u{13442}7'],
     ['a filler of Khitan', 'order/\u{16fe4}7'],
-    ['a circle around it', 'order/7\u20dd'],
+    ['a combining circle', 'order/7\u20dd'],
     ['marks heaped on a letter', `order/a${'\u0301'.repeat(4)}`],
-  ])('is not one that has %s', (_what, text) => expect(isReadable(text)).toBe(false));
+  ])('refuses a text with %s', (_what, text) => expect(isReadable(text)).toBe(false));
 
-  it('may be of any language', () => {
+  it('accepts texts in several scripts', () => {
     for (const text of ['order/7', 'café crème', 'заказ/7', '注文/7', 'नमस्ते', 'https://shop.example/a?b=c#d'])
       expect(isReadable(text), text).toBe(true);
   });
 });
 
-describe('a Grant is what was asked for', () => {
+describe('findApprovalFault', () => {
   const agent = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK' as DidKey;
   const relyingParty = 'did:web:shop.example' as DidWeb;
   const capability = capabilityForOnce(purchase('order/7')) as Capability;
@@ -107,7 +107,7 @@ describe('a Grant is what was asked for', () => {
     capabilities: [{ ...capability, constraints: { ...capability.constraints, ...change } }],
   });
 
-  it('when it is exactly that, whatever the order of its members', () => {
+  it('accepts the Grant that was requested, for any order of its constraints', () => {
     expect(faultOf({})).toBeNull();
     const { maxUses, currency, maxAmount } = capability.constraints;
     const reordered = { ...capability, constraints: { maxUses, currency, maxAmount } };
@@ -143,7 +143,7 @@ describe('a Grant is what was asked for', () => {
     ],
     ['a wildcard', { capabilities: [{ ...capability, resources: ['order/*'] }] }, /exactly one/],
     ['a second more than 15 minutes', { validUntilMs: 15 * 60_000 + 1_000 }, /15 minutes/],
-  ])('and not with %s', (_what, change, fault) => {
+  ])('refuses a Grant with %s', (_what, change, fault) => {
     expect(faultOf(change)).toMatch(fault);
   });
 });

@@ -62,7 +62,7 @@ describe('svc-base-v2', () => {
   );
   const malformed = ({ id }: { readonly id: string }) => id.startsWith('v1-budget');
 
-  it('decides about a Grant without budgets as svc-base-v1 does, but for the name of the profile', () => {
+  it('decides on a Grant without budgets as svc-base-v1 does, except for the name of the profile', () => {
     expect(without.length).toBeGreaterThan(350);
     for (const { input, expected } of without.filter((vector) => !malformed(vector))) {
       const relyingParty = { ...input.relying_party, profile: 'svc-base-v2' };
@@ -93,7 +93,7 @@ describe('an ALLOW', () => {
   });
 
   it.each(['v2-unlimited-serves', 'v2-no-budget', 'v2-no-budget-api-call', 'v2-unavailable-not-needed'])(
-    'on an authority without a budget consumes nothing: %s',
+    'consumes nothing if its authority has no budget: %s',
     (id) => {
       const { expected, input } = getVector(id);
       expect(expected.decision).toBe('ALLOW');
@@ -102,7 +102,7 @@ describe('an ALLOW', () => {
     },
   );
 
-  it('pins the balances before it, as they are published', () => {
+  it('pins the version and the hash of the published balances before it', () => {
     const pinned = readEvaluateVectors().filter(({ expected }) => expected.body.evidence.consumption);
     expect(pinned.length).toBeGreaterThan(30);
     for (const { input, expected } of pinned) {
@@ -114,7 +114,7 @@ describe('an ALLOW', () => {
     }
   });
 
-  it('says all that the commit moves', () => {
+  it('states every change that the commit makes to the balances', () => {
     const { input } = getVector('v2-every-limit');
     const { consumption } = decide(input);
     expect(consumption).toMatchObject({
@@ -138,7 +138,7 @@ describe('a DENY', () => {
     expect(decide(getVector('v2-replayed').input).consumption).toBeNull();
   });
 
-  it('says which balances it rests on, so that a commit can tell whether they still are', () => {
+  it('names the balances that it depends on, and none if it depends on none', () => {
     for (const id of ['v2-total-one-over', 'v2-budget-elsewhere', 'v2-replayed'])
       expect(decide(getVector(id).input).consulted.balances?.grantId).toBe(GRANT_ID);
     for (const id of ['v2-ceiling-before-budget', 'v2-no-budget'])
@@ -207,7 +207,7 @@ describe('a sequence of purchases', () => {
     ...new Map(list.map((one) => [JSON.stringify(one), one])).values(),
   ];
 
-  it('is allowed as plain book-keeping would, each by the first Capability that can', () => {
+  it('is allowed as simple bookkeeping allows it, each purchase by the first Capability that suffices', () => {
     fc.assert(
       fc.property(allowances.map(distinct), purchases, (of, list) => {
         const books: { by: Allowance; day: string; amount: number }[] = [];
@@ -233,7 +233,7 @@ describe('a sequence of purchases', () => {
     );
   });
 
-  it('never leaves less than nothing, nor more spent than allowed', () => {
+  it('never exceeds a limit of a budget', () => {
     fc.assert(
       fc.property(allowances, purchases, (of, list) => {
         for (const { balances } of buy(of, list))
@@ -247,7 +247,7 @@ describe('a sequence of purchases', () => {
     );
   });
 
-  it('is allowed under a bigger budget as far as under a smaller one', () => {
+  it('is allowed under a larger budget at least until the first DENY under a smaller one', () => {
     const one = allowances.map(([first]) => first).filter((first) => first !== undefined);
     fc.assert(
       fc.property(one, fc.nat(100), purchases, (allowance, more, list) => {
@@ -269,7 +269,7 @@ describe('a sequence of purchases', () => {
 });
 
 describe('balances of the Grant', () => {
-  it('that say nothing about a Capability say that nothing of it was consumed', () => {
+  it('that lack a Capability mean that nothing of it was consumed', () => {
     const capability = purchaseCapability({ maxTotal: 42_700 });
     const other = purchaseCapability({ maxTotal: 42_701 });
     const scene = unsigned(honestScene());

@@ -42,11 +42,11 @@ describe('an evaluation input', () => {
       'with a key in another state',
       withFact('principal', { found: { verification: 'verified', key: { state: 'x' } } }),
     ],
-  ])('%s is a fault of the caller, never a verdict', (_, unusable) => {
+  ])('%s throws an EvaluateInputError', (_, unusable) => {
     expect(() => evaluateJson(unusable, portableCrypto)).toThrow(EvaluateInputError);
   });
 
-  it('may hold any Action at all: what is wrong with it is a DENY', () => {
+  it('with a malformed Action gives a DENY with ACTION_MALFORMED', () => {
     for (const action of [undefined, null, 0, 'x', [], {}, { toString: 1 }])
       expect(evaluateJson({ ...input, action }, portableCrypto).reason).toBe('ACTION_MALFORMED');
   });

@@ -13,11 +13,11 @@ import { receiptTextOf, receiptTextOfStored, signReceipt, verifyReceipt } from '
 const { body, signed } = await buildWorld();
 
 describe('a signed Receipt', () => {
-  it('is its body in RFC 8785 form with the JWS at its place', () => {
+  it('is its body with the JWS as the member receipt, in RFC 8785 form', () => {
     expect(signed.text).toBe(jcs({ ...body, receipt: signed.jws } as unknown as JsonObject));
   });
 
-  it('has the RFC 8785 form of the body as payload, and exactly alg, kid and typ as header', () => {
+  it('has the RFC 8785 form of the body as JWS payload, and exactly alg, kid and typ as header', () => {
     const [header = '', payload = ''] = signed.jws.split('.');
     expect(Buffer.from(payload, 'base64url').toString()).toBe(jcs(body as unknown as JsonObject));
     expect(Buffer.from(header, 'base64url').toString()).toBe(
@@ -25,12 +25,12 @@ describe('a signed Receipt', () => {
     );
   });
 
-  it('is the same bytes for the same body and key, in whatever order the members stand', async () => {
+  it('has identical bytes for the same body and key, for any order of members', async () => {
     const turned = Object.fromEntries(Object.entries(body).reverse()) as unknown as ReceiptBody;
     expect(await signReceipt(turned, receiptSigner)).toEqual(signed);
   });
 
-  it('can be had back from the JWS alone, letter for letter', () => {
+  it('is restored from its JWS character by character', () => {
     expect(receiptTextOf(signed.jws)).toBe(signed.text);
     expect(receiptTextOfStored(signed.jws)).toBe(signed.text);
   });
@@ -42,11 +42,11 @@ describe('a signed Receipt', () => {
     ['padding', `${signed.jws}=`],
     ['another payload', 'e30.e30.e30'],
     ['a payload with white space', `e30.${Buffer.from('{"a": 1,"receipt_id":1}').toString('base64url')}.e30`],
-  ])('cannot be had back from %s', (_, jws) => {
+  ])('is not restored from %s', (_, jws) => {
     expect(receiptTextOf(jws)).toBeNull();
   });
 
-  it('verifies with jose too', async () => {
+  it('is verified by jose', async () => {
     const x = Buffer.from(publicKeyOf(1)).toString('base64url');
     const key = await importJWK({ kty: 'OKP', crv: 'Ed25519', x }, 'EdDSA');
     const { payload } = await compactVerify(signed.jws, key, { algorithms: ['EdDSA'] });
@@ -54,7 +54,7 @@ describe('a signed Receipt', () => {
     expect(decodeProtectedHeader(signed.jws).kid).toBe(receiptSigner.kid);
   });
 
-  it('verifies as it was signed', () => {
+  it('is verified by verifyReceipt', () => {
     const receipt = { ...body, receipt: signed.jws };
     const expected = { ok: true, receipt, decision: 'ALLOW', kid: receiptSigner.kid };
     expect(verifyReceipt(signed.text, serviceDocument)).toEqual(expected);
@@ -66,11 +66,11 @@ describe('a signed Receipt', () => {
     'did:web:svc.example#receipt-0',
     'did:web:svc.example',
     '#receipt-1',
-  ])('is not made with the key %s', async (kid) => {
+  ])('is not made with the kid %s: signReceipt rejects with a RangeError', async (kid) => {
     await expect(signReceipt(body, signerOf(1, kid))).rejects.toThrow(RangeError);
   });
 
-  it('is not made of a body without receipt_id', async () => {
+  it('is not made of a body without receipt_id: signReceipt rejects with a RangeError', async () => {
     const { receipt_id: _, ...rest } = body;
     await expect(signReceipt(rest as ReceiptBody, receiptSigner)).rejects.toThrow(RangeError);
   });

@@ -18,7 +18,7 @@ const content = {
 const credential = buildStatusListCredential(content);
 
 describe('a status entry', () => {
-  it('points into its list', () => {
+  it('names its list and its index', () => {
     expect(buildStatusEntry({ credentialUrl: url, index: 94_567 })).toEqual({
       id: `${url}#94567`,
       type: 'BitstringStatusListEntry',
@@ -28,13 +28,16 @@ describe('a status entry', () => {
     });
   });
 
-  it.each([-1, 1.5, Number.NaN, 2 ** 53])('has no index %d', (index) => {
-    expect(() => buildStatusEntry({ credentialUrl: url, index })).toThrow(RangeError);
-  });
+  it.each([-1, 1.5, Number.NaN, 2 ** 53])(
+    'is not built with the index %d: a RangeError is thrown',
+    (index) => {
+      expect(() => buildStatusEntry({ credentialUrl: url, index })).toThrow(RangeError);
+    },
+  );
 });
 
 describe('a status list credential', () => {
-  it('has the members of the specification, for 30 seconds unless told otherwise', () => {
+  it('has the members of the specification, and a ttl of 30 seconds by default', () => {
     expect(credential).toEqual({
       '@context': ['https://www.w3.org/ns/credentials/v2'],
       id: url,
@@ -51,7 +54,7 @@ describe('a status list credential', () => {
     });
   });
 
-  it('parses back to itself, with and without an end', () => {
+  it('is parsed to itself, with and without validUntil', () => {
     const ending = buildStatusListCredential({
       ...content,
       validUntil: '2026-11-20T08:01:00.250Z',
@@ -89,11 +92,11 @@ describe('a status list credential', () => {
     ['a negative ttl', { ...credential, credentialSubject: { ...subject, ttl: -1 } }],
     ['a fractional ttl', { ...credential, credentialSubject: { ...subject, ttl: 0.5 } }],
     ['a ttl in text', { ...credential, credentialSubject: { ...subject, ttl: '30000' } }],
-  ])('is not %s', (_, payload) => {
+  ])('is refused if it is or has %s', (_, payload) => {
     expect(parseStatusListCredential(payload)).toBeNull();
   });
 
-  it('parsing never throws, and members of the prototype do not count', () => {
+  it('is parsed from any value without an exception, and only from own members', () => {
     fc.assert(fc.property(fc.anything(), (payload) => void parseStatusListCredential(payload)));
     expect(parseStatusListCredential(Object.create(credential))).toBeNull();
   });

@@ -20,23 +20,33 @@ const checkAt = async (time: object, signedAtMs: number | null) => {
   return keysWith(time).check('status', signed, nativeCrypto)?.code ?? 'counts';
 };
 
-describe('a signature counts by its date', () => {
+describe('a signature', () => {
   const BOTH = { 'svc:validFrom': FROM, 'svc:validUntil': UNTIL };
   it.each<[string, object, string, string]>([
-    ['at any time of a key without bounds', {}, '1999-01-01T00:00:00Z', 'counts'],
-    ['from the beginning of its key on', BOTH, FROM, 'counts'],
-    ['but not before', BOTH, '2026-11-20T07:59:59.999Z', 'key-not-in-force'],
-    ['until its key ends', BOTH, '2026-11-20T08:59:59.999Z', 'counts'],
-    ['but not from then on', BOTH, UNTIL, 'key-not-in-force'],
-    ['and not a year later', BOTH, '2027-11-20T09:00:00Z', 'key-not-in-force'],
-    ['before an end without a beginning', { 'svc:validUntil': UNTIL }, FROM, 'counts'],
-    ['with a bound between two seconds', { 'svc:validUntil': '2026-11-20T09:00:00.001Z' }, UNTIL, 'counts'],
-    ['never under a compromised key', { ...BOTH, revoked: UNTIL }, FROM, 'key-not-in-force'],
-    ['whatever its owner wrote as revoked', { revoked: null }, FROM, 'key-not-in-force'],
-    ['not where a bound cannot be read', { 'svc:validUntil': 'never' }, FROM, 'unusable-key'],
-    ['nor where it is no text', { 'svc:validFrom': 0 }, FROM, 'unusable-key'],
+    ['counts at any time under a key without bounds', {}, '1999-01-01T00:00:00Z', 'counts'],
+    ['counts from the beginning of its key on', BOTH, FROM, 'counts'],
+    ['does not count before the beginning of its key', BOTH, '2026-11-20T07:59:59.999Z', 'key-not-in-force'],
+    ['counts until the end of its key', BOTH, '2026-11-20T08:59:59.999Z', 'counts'],
+    ['does not count from the end of its key on', BOTH, UNTIL, 'key-not-in-force'],
+    ['does not count a year after the end of its key', BOTH, '2027-11-20T09:00:00Z', 'key-not-in-force'],
+    ['counts before the end of a key without a beginning', { 'svc:validUntil': UNTIL }, FROM, 'counts'],
     [
-      'nor where it is of another zone',
+      'counts before an end that has a fraction of a second',
+      { 'svc:validUntil': '2026-11-20T09:00:00.001Z' },
+      UNTIL,
+      'counts',
+    ],
+    ['does not count under a compromised key', { ...BOTH, revoked: UNTIL }, FROM, 'key-not-in-force'],
+    ['does not count if `revoked` is null', { revoked: null }, FROM, 'key-not-in-force'],
+    [
+      'does not count if a bound of its key cannot be read',
+      { 'svc:validUntil': 'never' },
+      FROM,
+      'unusable-key',
+    ],
+    ['does not count if a bound of its key is no text', { 'svc:validFrom': 0 }, FROM, 'unusable-key'],
+    [
+      'does not count if a bound of its key has a UTC offset',
       { 'svc:validFrom': '2026-11-20T08:00:00+01:00' },
       FROM,
       'unusable-key',
@@ -45,7 +55,7 @@ describe('a signature counts by its date', () => {
     expect(await checkAt(time, at(signedAt))).toBe(code);
   });
 
-  it('or without one where something else vouches for it', async () => {
+  it('counts without a date, even under a compromised key, and does not count with the date NaN', async () => {
     expect(await checkAt({ ...BOTH, revoked: UNTIL }, null)).toBe('counts');
     expect(await checkAt(BOTH, Number.NaN)).toBe('key-not-in-force');
   });
@@ -62,7 +72,7 @@ describe('an attestation', () => {
     return read.ok ? read.attestation : read.failures.map(({ code }) => code).join();
   };
 
-  it('is read from what a status key in force has signed', async () => {
+  it('is read if a status key in force has signed it', async () => {
     expect(verify(await signAttestation(said, signerOf(2)))).toEqual({ ...said, kid: KID });
   });
 

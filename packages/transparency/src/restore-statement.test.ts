@@ -36,13 +36,13 @@ const signed = (
   { kid = KID, typ = RESTORE_TYP, key = privateKey as KeyObject } = {},
 ) => signCompactJws({ kid, sign: (bytes) => sign(null, bytes, key) }, { typ }, jcs({ ...content }));
 
-describe('a statement about a restore', () => {
-  it('that the service signed verifies, and says what was signed', async () => {
+describe('verifyRestoreStatement', () => {
+  it('returns the statement that the service signed', async () => {
     const verified = verifyRestoreStatement({ statement: await signed(), serviceDidDocument });
     expect(verified).toEqual({ ok: true, statement: payload, kid: KID });
   });
 
-  it('may be dated by a clock that is five minutes late', async () => {
+  it('accepts a lost_until up to five minutes after iat', async () => {
     const ahead = await signed({ ...payload, lost_until: '2026-11-20T10:25:12.000Z' });
     expect(verifyRestoreStatement({ statement: ahead, serviceDidDocument }).ok).toBe(true);
   });
@@ -52,7 +52,7 @@ describe('a statement about a restore', () => {
     ['is signed under a receipt key', () => signed(payload, { kid: `${DID}#receipt-1` })],
     ['is a token of another kind', () => signed(payload, { typ: 'svc-checkpoint+jwt' })],
     ['is of another service', () => signed({ ...payload, iss: 'did:web:evil.example' })],
-    ['has a member more', () => signed({ ...payload, note: 'x' })],
+    ['has an unknown member', () => signed({ ...payload, note: 'x' })],
     [
       'ends more than five minutes after its date',
       () => signed({ ...payload, lost_until: '2026-11-20T10:25:12.001Z' }),
@@ -61,11 +61,11 @@ describe('a statement about a restore', () => {
       'reinstates a day that was not over at its date',
       () => signed({ ...payload, reinstated_days: ['2026-11-20'] }),
     ],
-    ['says until when by what is no time', () => signed({ ...payload, lost_until: 'soon' })],
-    ['reinstates what is no day', () => signed({ ...payload, reinstated_days: ['2026-11-31'] })],
+    ['has a lost_until that is no time', () => signed({ ...payload, lost_until: 'soon' })],
+    ['reinstates a day that does not exist', () => signed({ ...payload, reinstated_days: ['2026-11-31'] })],
     ['has a day that is no text', () => signed({ ...payload, reinstated_days: [1] })],
-    ['is no token', async () => 'x'],
-  ])('that %s does not', async (_, make) => {
+    ['is no JWS', async () => 'x'],
+  ])('refuses a statement that %s', async (_, make) => {
     expect(verifyRestoreStatement({ statement: await make(), serviceDidDocument }).ok).toBe(false);
   });
 });

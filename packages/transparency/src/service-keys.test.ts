@@ -32,7 +32,7 @@ describe('the keys of a pinned document', () => {
   it.each([
     ['an object', document],
     ['its text', JSON.stringify(document)],
-    ['what was read of it before', keysOf(document)],
+    ['the result of an earlier call', keysOf(document)],
   ])('are read from %s', (_, given) => {
     const keys = keysOf(given);
     expect(keys.did).toBe(SERVICE);
@@ -45,7 +45,7 @@ describe('the keys of a pinned document', () => {
     ]);
   });
 
-  it('are read once: what happens to the object afterwards changes no key', () => {
+  it('do not change if the object is changed after reading', () => {
     const later = structuredClone(document);
     const keys = keysOf(later);
     for (const method of later.verificationMethod) method.publicKeyMultibase = encodeMultikey(publicKeyOf(9));
@@ -54,14 +54,14 @@ describe('the keys of a pinned document', () => {
     expect(keys.list().map(({ multikey }) => multikey)).not.toContain(encodeMultikey(publicKeyOf(9)));
   });
 
-  it('are read in time that grows with the document alone, whatever ids repeat', () => {
+  it('are read in time from 80,000 methods with the same id, and this key is then unusable', () => {
     // This would take ten seconds if each method copied those before it.
     const methods = Array.from({ length: 80_000 }, () => ({ id: '#receipt-1' }));
     const keys = keysOf({ id: SERVICE, verificationMethod: methods, assertionMethod: ['#receipt-1'] });
     expect(codeOf(keys.find(`${SERVICE}#receipt-1`, 'receipt'))).toBe('unusable-key');
   });
 
-  it('says of a key that it does not have that it may be older, and to obtain it again', () => {
+  it('report for a missing key that the document may be older than the key and must be obtained again', () => {
     const keys = keysOf(document);
     expect(keys.find(`${SERVICE}#status-2`, 'status')).toMatchObject({
       message: `the DID document has no verification method ${SERVICE}#status-2; it may be older than the key: obtain it again over a channel that you trust`,
@@ -97,11 +97,11 @@ describe('the keys of a pinned document', () => {
       documentOf([{ ...methodOf('#status-1', 1), type: 'JsonWebKey' }]),
       'unusable-key',
     ],
-  ])('do not have %s', (_, kid, given, code) => {
+  ])('do not include %s', (_, kid, given, code) => {
     expect(codeOf(keysOf(given).find(kid, 'status'))).toBe(code);
   });
 
-  it('are those of every copy of this package, with the time that they were read for', async () => {
+  it('are accepted by other copies of this package, but not as a copied object', async () => {
     vi.resetModules();
     const other = await import('./service-keys.ts');
     expect(other.readServiceKeys).not.toBe(readServiceKeys);
@@ -110,7 +110,7 @@ describe('the keys of a pinned document', () => {
     expect(other.readServiceKeys({ ...keys })).toMatchObject({ ok: false });
   });
 
-  it('verify what was signed with them, and nothing else', async () => {
+  it('verify what was signed with them, and refuse another text', async () => {
     const keys = keysOf(document);
     const kid = `${SERVICE}#status-1`;
     const signature = await signerOf(2).sign(new TextEncoder().encode('a.b'));
@@ -123,7 +123,7 @@ describe('the keys of a pinned document', () => {
   });
 });
 
-describe('a document is refused', () => {
+describe('readServiceKeys refuses a document', () => {
   it.each([
     ['that is no JSON', '{'],
     ['that is no object', []],
@@ -139,7 +139,7 @@ describe('a document is refused', () => {
     });
   });
 
-  it('of another service than asked for, which is named beside what else is wrong', () => {
+  it('of another service with wrong-service, but openServiceKeys still returns its keys', () => {
     const failures: ServiceKeyFailure[] = [];
     const keys = openServiceKeys(document, failures, 'did:web:other.example');
     expect(keys?.find(`${SERVICE}#status-1`, 'status')).toEqual(publicKeyOf(2));

@@ -26,7 +26,7 @@ const given = {
 
 describe('the examples of the README', () => {
   it.each(blocksOf('transparency').map((block, i) => [i + 1, block] as const))(
-    'number %i runs and prints what it says',
+    'run and print what the README says: number %i',
     async (_, block) => {
       const { printed, said } = await runBlock(block, { modules, given });
       expect(said.length).toBeGreaterThan(0);

@@ -19,7 +19,7 @@ const { receipts, checkpoints } = read<{
   }[];
 }>('merkle.json');
 
-it('the published trees have the leaves that the Receipt ids give, in order and of one day', () => {
+it('the published trees have the leaves of their Receipt ids, in order and of one day', () => {
   const { ids, leaves, day } = receipts;
   expect(ids.map((id) => formatHash(leafOfReceipt(id)))).toEqual(leaves);
   expect(ids.toSorted()).toEqual(ids);
@@ -31,7 +31,7 @@ describe('the published checkpoints', () => {
     'keys.json',
   );
 
-  it.each(checkpoints)('$description', ({ checkpoint, expected }) => {
+  it.each(checkpoints)('verify as stated: $description', ({ checkpoint, expected }) => {
     const verified = verifyCheckpoint({ checkpoint, serviceDidDocument: document });
     expect(verified.ok ? verified.checkpoint : null).toEqual(expected);
   });

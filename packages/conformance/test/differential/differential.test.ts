@@ -9,7 +9,7 @@ const REASONS = 26;
 
 const independent = await loadIndependentEngine();
 
-it(`${DECISIONS} random decisions are the same by our engine and by the independent one`, () => {
+it(`our engine and the independent engine agree on ${DECISIONS} random decisions`, () => {
   const tally = compareEngines(independent, { decisions: DECISIONS, seed: 20_261_120 });
   expect(tally.compared).toBe(DECISIONS);
   expect(tally.reasons.size).toBe(REASONS);
@@ -17,7 +17,7 @@ it(`${DECISIONS} random decisions are the same by our engine and by the independ
   expect(tally.refused).toBeLessThan(DECISIONS / 20);
 }, 180_000);
 
-it('one difference among them is an error that holds the input', () => {
+it('compareEngines throws an error with the input if one decision differs', () => {
   const broken = (input: unknown): unknown => {
     const body = independent(input) as { readonly reason: string | null };
     return body.reason === 'GRANT_EXPIRED' ? { ...body, reason: 'GRANT_NOT_YET_VALID' } : body;

@@ -70,8 +70,8 @@ const worlds = fc.record({ of: fc.array(budgets, { minLength: KEYS, maxLength: K
 const sumOf = (log: readonly Movement[], delta: 'deltaTotal' | 'deltaPeriod' | 'deltaUses') =>
   log.reduce((sum, movement) => sum + movement[delta], 0);
 
-describe('consuming', () => {
-  it('never spends more than a limit: in all, in any window, or in uses', () => {
+describe('a consumption', () => {
+  it('never exceeds the limit of a budget in total, in a period or in uses', () => {
     fc.assert(
       fc.property(worlds, ({ of, list }) => {
         consume(of, list, ({ log }) => {
@@ -89,7 +89,7 @@ describe('consuming', () => {
     );
   });
 
-  it('leaves balances that are the sums of the log, and counts the log', () => {
+  it('leaves balances that are the sums of the log, and a version that counts the log', () => {
     fc.assert(
       fc.property(worlds, ({ of, list }) => {
         const { balances, log } = consume(of, list);
@@ -111,7 +111,7 @@ describe('consuming', () => {
     );
   });
 
-  it('keeps windows apart by the instant, and never goes back to one that has passed', () => {
+  it('falls into the period of its instant, and never into one before the latest', () => {
     fc.assert(
       fc.property(worlds, ({ of, list }) => {
         const { log } = consume(of, list);
@@ -129,7 +129,7 @@ describe('consuming', () => {
     );
   });
 
-  it('of different budgets comes to the same balances in every order', () => {
+  it('gives the same balances in either order if it is of another budget', () => {
     fc.assert(
       fc.property(worlds, fc.nat(120), fc.nat(120), ({ of, list }, a, b) => {
         const { balances } = consume(of, list);
@@ -149,7 +149,7 @@ describe('consuming', () => {
     );
   });
 
-  it('under a bigger limit is possible whenever it was under a smaller one', () => {
+  it('is possible under a higher limit whenever it is possible under a lower one', () => {
     const more = fc.record({ total: fc.nat(50), perPeriod: fc.nat(50), uses: fc.nat(5) });
     fc.assert(
       fc.property(worlds, more, fc.nat(120), ({ of, list }, { total, perPeriod, uses }, amount) => {
@@ -173,7 +173,7 @@ describe('consuming', () => {
     );
   });
 
-  it('counts a total that is not limited up to 2^53-1, and denies nothing for it', () => {
+  it('counts an unlimited total up to 2^53-1, and is not denied because of it', () => {
     const budget: Budget = { limits: { total: null, perPeriod: null, uses: 9 }, period: null };
     const spend = (balances: Balances, amount: number) => {
       const consumption = consumptionOf({ key: keyOf(0), budget, balances, amount, nowMs: START_MS });
@@ -192,7 +192,7 @@ describe('consuming', () => {
 describe('a restore', () => {
   const pick = (log: readonly Movement[], at: number) => log[at % Math.max(1, log.length)];
 
-  it('gives back exactly what was consumed, in its own window, and a reversal takes exactly that again', () => {
+  it('gives back exactly what was consumed, in its period, and its reversal takes exactly that again', () => {
     fc.assert(
       fc.property(worlds, fc.nat(), ({ of, list }, at) => {
         const { balances, log } = consume(of, list);
@@ -213,7 +213,7 @@ describe('a restore', () => {
     );
   });
 
-  it('can be reversed beyond a limit: what is left is then 0', () => {
+  it('can be reversed beyond a limit, and then the remainder is 0', () => {
     const budget: Budget = { limits: { total: 10, perPeriod: 10, uses: 1 }, period: 'day' };
     const spend = (balances: Balances) => {
       const made = consumptionOf({ key: keyOf(0), budget, balances, amount: 10, nowMs: START_MS });
@@ -232,7 +232,7 @@ describe('a restore', () => {
     expect(balance && remainingOf(balance.limits, balance)).toEqual({ total: 0, perPeriod: 0, uses: 0 });
   });
 
-  it('reversed beyond 2^53-1 is counted up to there', () => {
+  it('that is reversed beyond 2^53-1 counts up to 2^53-1', () => {
     const budget: Budget = { limits: { total: MAX, perPeriod: MAX, uses: null }, period: 'month' };
     const spend = (balances: Balances) => {
       const made = consumptionOf({ key: keyOf(0), budget, balances, amount: MAX - 1, nowMs: START_MS });
@@ -250,7 +250,7 @@ describe('a restore', () => {
     expect(findBalance(applyConsumption(again, reversal), keyOf(0))).toMatchObject({ spentTotal: MAX });
   });
 
-  it('of what was never consumed is refused: no balance is below 0', () => {
+  it('of what was never consumed throws a RangeError', () => {
     const movement: Movement = {
       ...{ key: keyOf(0), deltaTotal: 5, deltaPeriod: 0, deltaUses: 1, periodStartMs: null },
       ...{ limits: { total: 10, perPeriod: null, uses: null }, recordedAtMs: START_MS },
@@ -260,7 +260,7 @@ describe('a restore', () => {
 });
 
 describe('a snapshot', () => {
-  it('is in RFC 8785 order, by ascending key, and reads back to the same balances', () => {
+  it('has its members in RFC 8785 order and its keys ascending, and is parsed to the same balances', () => {
     fc.assert(
       fc.property(worlds, ({ of, list }) => {
         const { balances } = consume(of, list);
@@ -288,10 +288,10 @@ describe('a snapshot', () => {
   const snapshot = { capabilities: [balance] as unknown[], grant_id: GRANT as string, version: 1 };
   const withBalance = (change: object) => ({ ...snapshot, capabilities: [{ ...balance, ...change }] });
 
-  it('is read', () => expect(parseSnapshot(snapshot)).not.toBeNull());
+  it('is parsed', () => expect(parseSnapshot(snapshot)).not.toBeNull());
 
   it.each<[string, unknown]>([
-    ['no object', []],
+    ['that is no object', []],
     ['with another member', { ...snapshot, as_of: '2026-11-20T09:00:00.000Z' }],
     ['of no Grant', { ...snapshot, grant_id: 'x' }],
     ['of a negative version', { ...snapshot, version: -1 }],
@@ -310,7 +310,7 @@ describe('a snapshot', () => {
     ['with a day that does not exist', withBalance({ period_start: '2026-02-30T00:00:00.000Z' })],
     ['beyond the last year', withBalance({ updated_at: '9999-12-31T24:00:00.000Z' })],
     ['with another member of a balance', withBalance({ more: 1 })],
-  ])('is not read %s', (_, value) => {
+  ])('is refused %s', (_, value) => {
     expect(parseSnapshot(value)).toBeNull();
   });
 });

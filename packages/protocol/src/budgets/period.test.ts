@@ -19,8 +19,8 @@ const nextStart = (period: (typeof PERIODS)[number], ms: number): number => {
   return date.setUTCDate(date.getUTCDate() + (period === 'day' ? 1 : 7));
 };
 
-describe('a window', () => {
-  it('holds the instant that it is of, and is followed by the next without a gap', () => {
+describe('the period of a budget', () => {
+  it('contains the instant that it is computed for, and the next one begins where it ends', () => {
     fc.assert(
       fc.property(periods, instants, (period, nowMs) => {
         const startMs = periodStartMs(period, nowMs);
@@ -33,7 +33,7 @@ describe('a window', () => {
     );
   });
 
-  it('begins at midnight UTC, a week on Monday, a month on the first', () => {
+  it('begins at a full hour, a day at midnight UTC, a week on Monday, and a month on the first', () => {
     fc.assert(
       fc.property(instants, (nowMs) => {
         const [hour, day, week, month] = PERIODS.map((period) => new Date(periodStartMs(period, nowMs)));

@@ -12,13 +12,13 @@ const call: Action = { type: 'api:call', method: 'GET', resource: 'https://api.s
 const capability = (other: object): Capability =>
   ({ action: 'api:call', constraints: { methods: ['GET'] }, ...other }) as unknown as Capability;
 
-it('an API call is held to no currency and to no ceiling, even where a Capability names one', () => {
+it('an API call is allowed for any currency and amount, even if a Capability names a limit', () => {
   const named = capability({ constraints: { methods: ['GET'], currency: 'USD', maxAmount: 'none' } });
   expect(allowsCurrency(named, call)).toBe(true);
   expect(allowsAmount(named, call)).toBe(true);
 });
 
-it('a URL without a normal form is among no resources that are named, and among all where none is', () => {
+it('a URL without a normal form matches no listed resource, and is allowed if no resources are listed', () => {
   const isAmong = resourceTestOf({ ...call, resource: 'https://api.shop.example:x/' });
   expect(isAmong(capability({ resources: ['**', 'https://**'] }))).toBe(false);
   expect(isAmong(capability({}))).toBe(true);

@@ -9,14 +9,14 @@ import { CHECK_IDS, CHECKS, type CheckId } from './table.ts';
 const vectors = readEvaluateVectors();
 
 describe('the table of checks', () => {
-  it('requires only checks that come before, and last of all every one of them', () => {
+  it('lets a check require only earlier checks, and the last check require all others', () => {
     for (const [i, { requires }] of CHECKS.entries())
       for (const required of requires) expect(CHECK_IDS.slice(0, i)).toContain(required);
     expect(CHECKS.at(-1)?.requires).toEqual(CHECK_IDS.slice(0, -1));
     expect(new Set(CHECK_IDS).size).toBe(CHECKS.length);
   });
 
-  it('says of each check where its rule is written: in the interface, and in a section of docs/protocol.md', () => {
+  it('cites for each check the interface and an existing section of docs/protocol.md', () => {
     const page = readFileSync(new URL('../../../../docs/protocol.md', import.meta.url), 'utf8');
     const sections = new Set([...page.matchAll(/^## (\d+)\. /gm)].map(([, number]) => `protocol §${number}`));
     for (const { cites } of CHECKS) {
@@ -27,14 +27,14 @@ describe('the table of checks', () => {
     }
   });
 
-  it('declares every reason but the reserved ones and the one for what is unavailable, each once', () => {
+  it('declares each reason once, except the reserved ones and SERVICE_UNAVAILABLE', () => {
     const declared = CHECKS.flatMap(({ reasons }) => reasons).sort();
     const expected = [...PROTOCOL_REASONS, ...TRUST_REASONS].filter((code) => code !== 'SERVICE_UNAVAILABLE');
     expect(declared).toEqual(expected.sort());
     for (const reserved of RESERVED_REASONS) expect(declared).not.toContain(reserved);
   });
 
-  it('has the reasons of P1 in the order in which they win', () => {
+  it('lists the reasons of P1 in order of precedence', () => {
     expect(CHECKS[0]?.reasons).toEqual(['GRANT_MALFORMED', 'UNSUPPORTED_FEATURE']);
   });
 });
@@ -45,14 +45,17 @@ describe('the vectors', () => {
       ({ covers, expected }) => covers[id] === outcome && outcomeOf(expected.body, id) === outcome,
     );
 
-  it.each(CHECKS)('show $id true, false and, if it requires anything, skipped', ({ id, requires }) => {
-    expect(covering(id, true)).not.toHaveLength(0);
-    expect(covering(id, false)).not.toHaveLength(0);
-    if (requires.length > 0) expect(covering(id, 'skipped')).not.toHaveLength(0);
-  });
+  it.each(CHECKS)(
+    'cover $id with true, with false and, if it requires other checks, with skipped',
+    ({ id, requires }) => {
+      expect(covering(id, true)).not.toHaveLength(0);
+      expect(covering(id, false)).not.toHaveLength(0);
+      if (requires.length > 0) expect(covering(id, 'skipped')).not.toHaveLength(0);
+    },
+  );
 
   it.each(CHECKS.flatMap(({ id, reasons }) => reasons.map((reason) => ({ id, reason }))))(
-    'give $reason for $id false',
+    'cover $reason as the reason of a failed $id',
     ({ id, reason }) => {
       const given = covering(id, false).filter(({ expected }) => expected.reason === reason);
       expect(given).not.toHaveLength(0);
@@ -83,21 +86,21 @@ describe('the vectors under svc-base-v2', () => {
     ['T5', true],
     ['T5', false],
     ['T5', 'skipped'],
-  ])('show %s %s', (id, outcome) => {
+  ])('cover %s with the outcome %s', (id, outcome) => {
     expect(underV2.some(({ expected }) => outcomeOf(expected.body, id) === outcome)).toBe(true);
   });
 });
 
-describe('a published profile', () => {
+describe('the published profiles', () => {
   // The hash covers every check with its place, title, requirements and reasons.
   it.each([
     ['svc-base-v1', 'sha256:0975a6dc1ec391b4d27271459c10281b9436849c527bd0519abab4d8e339aec2'],
     ['svc-base-v2', 'sha256:752ae3be25a7f0b9531efa9da92b7620f359b25dd88b9371100e5546ed415b96'],
-  ] as const)('is pinned: %s under another hash is another profile', (id, hash) => {
+  ] as const)('keep their hashes: %s', (id, hash) => {
     expect(PROFILES[id].hash).toBe(hash);
   });
 
-  it('of svc-base-v2 differs from svc-base-v1 in what it says about budgets alone', () => {
+  it('differ only in what svc-base-v2 says about budgets', () => {
     const [v1, v2] = (['svc-base-v1', 'svc-base-v2'] as const).map((id) => JSON.parse(PROFILES[id].document));
     const p19 = v2.checks.find(({ id }: { id: string }) => id === 'P19');
     expect(p19.title).toMatch(/budget/);

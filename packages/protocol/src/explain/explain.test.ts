@@ -26,8 +26,8 @@ const ofVector = (wanted: string) => {
   return one;
 };
 
-describe('of every vector', () => {
-  it('each check that failed is told, with what it compared and a reason of its own', () => {
+describe('the explanation of every vector', () => {
+  it('names each failed check with the compared values, a reason of this check and the remedy', () => {
     for (const { id, decided, failed } of explained) {
       const failing = CHECKS.filter((check) => decided.outcomes[check.id] === false);
       expect(
@@ -45,7 +45,7 @@ describe('of every vector', () => {
     }
   });
 
-  it('the closest Capability fails first where the checks did, and nowhere where they did not', () => {
+  it('shows as the first failed condition of the closest Capability the first failed check, if any', () => {
     let judged = 0;
     for (const { id, decided, closest } of explained) {
       if (closest === null) {
@@ -62,7 +62,7 @@ describe('of every vector', () => {
   });
 });
 
-it('the resource of an Action is taken apart once, however many Capabilities are held against it', () => {
+it('closestCapability analyses the resource of an Action once for all Capabilities', () => {
   const { presented, facts, context } = ofVector('p19-one-over-ceiling');
   const { profile } = PROFILES[context.relyingParty.profile];
   const matchers: unknown[] = [];
@@ -84,7 +84,7 @@ it('the resource of an Action is taken apart once, however many Capabilities are
   expect(new Set(matchers).size).toBe(1);
 });
 
-describe('what is told', () => {
+describe('an explanation', () => {
   const comparedBy = (check: CheckId) =>
     explained.flatMap(({ id, failed }) =>
       failed.flatMap((one) =>
@@ -93,7 +93,7 @@ describe('what is told', () => {
     );
 
   it.each(['P1', 'P8', 'P15'] as const)(
-    'of what is malformed, by %s: the rule is what was expected, and never what was found',
+    'by %s of malformed input states the broken rule as what was expected, and never as what was found',
     (check) => {
       const told = comparedBy(check);
       expect(told.filter(({ compared }) => compared.expected.includes(' must '))).not.toHaveLength(0);
@@ -104,7 +104,7 @@ describe('what is told', () => {
     },
   );
 
-  it('of an Action that lacks a member: which one, beside those that it must have', () => {
+  it('of an Action without a member names this member and the required ones', () => {
     expect(ofVector('p15-purchase-no-amount').failed[0]?.compared).toEqual([
       {
         what: 'Action',
@@ -114,7 +114,7 @@ describe('what is told', () => {
     ]);
   });
 
-  it('of the age of a Proof: times as people write them', () => {
+  it('of the age of a Proof states times as timestamps', () => {
     const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/.source;
     const told = comparedBy('P13');
     expect(told).not.toHaveLength(0);
@@ -124,20 +124,20 @@ describe('what is told', () => {
     }
   });
 
-  it('of limits: those that are exceeded, and none that is kept', () => {
+  it('of exceeded limits names no limit that is kept', () => {
     for (const { id, compared } of comparedBy('P19')) {
       const most = /^at most (\d+) /.exec(compared.expected)?.[1];
       expect(Number(compared.found), `${id} ${compared.expected}`).toBeGreaterThan(Number(most));
     }
   });
 
-  it('of what no Capability allows: that this one Action may be approved', () => {
+  it('of an Action that no Capability allows suggests requestApproval', () => {
     const approvable = CHECKS.filter(({ id }) => ['P16', 'P17', 'P18', 'P19', 'P20'].includes(id));
     for (const reason of approvable.flatMap(({ reasons }) => [...reasons]))
       expect(REMEDIES[reason]).toContain('requestApproval');
   });
 
-  it('of an amount above the ceiling: both numbers, and that everything else holds', () => {
+  it('of an amount above the ceiling names both amounts, and says that all other conditions hold', () => {
     const { failed, closest } = ofVector('p19-one-over-ceiling');
     expect(failed).toMatchObject([
       {
@@ -149,7 +149,7 @@ describe('what is told', () => {
     expect(closest?.conditions.map(({ holds }) => holds)).toEqual([true, true, true, false, true]);
   });
 
-  it('of a budget with too little left: what is left', () => {
+  it('of a budget with too little left names the amount that is left', () => {
     const { failed } = ofVector('v2-total-one-over');
     expect(failed[0]?.compared).toContainEqual({
       what: 'action.amount',
@@ -158,7 +158,7 @@ describe('what is told', () => {
     });
   });
 
-  it('of an id that was allocated to another: not to whom', () => {
+  it('of a Grant id that was allocated to another party does not name this party', () => {
     const ofOthers = explained.filter(({ failed }) => failed.some(({ check }) => check === 'P6'));
     expect(ofOthers).not.toHaveLength(0);
     for (const { id, facts, failed } of ofOthers) {
@@ -169,7 +169,7 @@ describe('what is told', () => {
     }
   });
 
-  it('a remedy for each reason there is', () => {
+  it('has a remedy for each reason code', () => {
     for (const code of REASON_CODES) expect(REMEDIES[code]).toMatch(/^[A-Z].*\.$/);
   });
 });

@@ -4,15 +4,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAction } from './action.ts';
 
-describe('an Action', () => {
-  it('is copied: a later change of the input does not reach it', () => {
+describe('parseAction', () => {
+  it('copies the Action: a later change of the input does not change it', () => {
     const input = { ...PURCHASE };
     const action = parseAction(input);
     input.amount = 1;
     expect(action).toMatchObject({ ok: true, value: { amount: PURCHASE.amount } });
   });
 
-  it('is read from own members only', () => {
+  it('reads own members only', () => {
     expect(parseAction(Object.create(PURCHASE)).ok).toBe(false);
     expect(parseAction(Object.create(API_CALL)).ok).toBe(false);
   });
@@ -28,11 +28,11 @@ describe('an Action', () => {
     ['a URL with a line end behind', { ...API_CALL, resource: 'https://api.shop.example/\n' }],
     ['a method with a line end behind', { ...API_CALL, method: 'GET\n' }],
     ['a currency with a line end behind', { ...PURCHASE, currency: 'USD\n' }],
-  ])('is malformed with %s', (_, action) => {
+  ])('refuses an Action with %s', (_, action) => {
     expect(parseAction(action).ok).toBe(false);
   });
 
-  it('is refused or taken over as it is, whatever it is', () => {
+  it('refuses any other value, or returns an equal one', () => {
     fc.assert(
       fc.property(
         fc.anything({ withNullPrototype: true, withBigInt: true, withSparseArray: true }),
@@ -45,7 +45,7 @@ describe('an Action', () => {
     );
   });
 
-  it('accepts every amount and resource within its bounds', () => {
+  it('accepts every amount up to 2^53-1, and resources of any characters except NUL', () => {
     const resource = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 100 })
       .filter((text) => !text.includes('\u0000'));

@@ -30,7 +30,7 @@ it('the canonical form of every well-formed Action is its RFC 8785 form', () => 
   );
 });
 
-it('two Actions are the same exactly where their canonical forms are', () => {
+it('isSameAction is true exactly if the canonical forms of the two Actions are equal', () => {
   const few = fc.oneof(
     fc.record({
       type: fc.constant('commerce:purchase'),

@@ -9,8 +9,8 @@ const method = verificationMethod(KEYS.principal);
 const keysOf = (members: Record<string, unknown>) =>
   parseDidDocument(JSON.stringify({ id: did, ...members }), did)?.assertionKeys;
 
-describe('a DID document', () => {
-  it('is the one of the DID that was asked for, or none', () => {
+describe('parseDidDocument', () => {
+  it('returns null for a document of another DID, and for a malformed one', () => {
     expect(parseDidDocument('{"id":"did:web:mallory.example"}', did)).toBeNull();
     expect(parseDidDocument('{}', did)).toBeNull();
     expect(parseDidDocument('[]', did)).toBeNull();
@@ -25,7 +25,7 @@ describe('a DID document', () => {
       'listed twice by the same reference',
       { verificationMethod: [method], assertionMethod: ['#key-1', PRINCIPAL_KID] },
     ],
-  ])('names a key %s', (_, members) => {
+  ])('returns a key %s', (_, members) => {
     expect(keysOf(members)?.get(PRINCIPAL_KID)).toEqual(KEYS.principal.publicKey);
   });
 
@@ -48,17 +48,17 @@ describe('a DID document', () => {
       'a foreign controller in a second, embedded method',
       { verificationMethod: [method], assertionMethod: [foreign] },
     ],
-  ])('has no usable key under an id with %s', (_, members) => {
+  ])('returns no usable key for an id with %s', (_, members) => {
     expect(keysOf(members)?.get(PRINCIPAL_KID)?.length ?? 0).toBe(0);
   });
 
-  it('names no key that is not listed under assertionMethod', () => {
+  it('returns no key that is not listed under assertionMethod', () => {
     expect(keysOf({ verificationMethod: [method], authentication: [PRINCIPAL_KID] })?.size).toBe(0);
     expect(keysOf({ verificationMethod: [method], assertionMethod: PRINCIPAL_KID })?.size).toBe(0);
   });
 });
 
-describe('what an owner says of a key', () => {
+describe('the end of a key in a DID document', () => {
   const marked = (members: Record<string, unknown>) =>
     parseDidDocument(
       JSON.stringify({
@@ -69,7 +69,7 @@ describe('what an owner says of a key', () => {
       did,
     );
 
-  it('ends it at the earlier of revoked and expires, which have any offset', () => {
+  it('is the earlier of revoked and expires, with any UTC offset', () => {
     expect(marked({})?.endedFromMs.size).toBe(0);
     const ends = { revoked: '2026-11-20T12:00:00+02:00', expires: '2026-11-20T11:00:00.5Z' };
     expect(marked(ends)?.endedFromMs.get(PRINCIPAL_KID)).toBe(Date.parse('2026-11-20T10:00:00Z'));
@@ -77,7 +77,7 @@ describe('what an owner says of a key', () => {
   });
 
   it.each(['', 'soon', '2026-11-20', '2026-11-20T10:00:00', null, true, 1_900_000_000, 1.5, {}, []])(
-    'an end of %j makes it unusable at once',
+    'makes the key unusable at once if it is %j',
     (end) => {
       for (const name of ['revoked', 'expires'])
         expect(marked({ [name]: end })?.assertionKeys.get(PRINCIPAL_KID)?.length).toBe(0);

@@ -106,8 +106,8 @@ const malformed: Record<string, Edit> = {
   },
 };
 
-describe('a Grant', () => {
-  it('is malformed whenever anything in it is, whatever else is unsupported', () => {
+describe('parseGrant', () => {
+  it('gives GRANT_MALFORMED if anything is malformed, whatever else is unsupported', () => {
     const some = (of: Record<string, Edit>, minLength: number) =>
       fc.uniqueArray(fc.constantFrom(...Object.keys(of)), { minLength, maxLength: 3 });
     fc.assert(
@@ -119,7 +119,7 @@ describe('a Grant', () => {
     );
   });
 
-  it('is unsupported when only features of it are unknown', () => {
+  it('gives UNSUPPORTED_FEATURE if nothing is malformed and features are unknown', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.constantFrom(...Object.keys(unsupported)), { minLength: 1 }), (names) => {
         const edits = names.map((name) => unsupported[name]).filter((edit) => edit !== undefined);
@@ -129,7 +129,7 @@ describe('a Grant', () => {
     );
   });
 
-  it('keeps unknown constraint keys as they were signed', () => {
+  it('keeps unknown constraint keys, such as __proto__', () => {
     const scene = honestScene();
     scene.grant.editPayload = (json) =>
       json.replace('"constraints":{', '"constraints":{"__proto__":{"x":1},');

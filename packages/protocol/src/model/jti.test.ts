@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { isJti } from './jti.ts';
 
 it.each(['a'.repeat(22), 'Z'.repeat(64), 'abcdefghijklmnopqrstu-_', '0'.repeat(43)])(
-  '%s is a jti',
+  'isJti accepts %s',
   (text) => {
     expect(isJti(text)).toBe(true);
   },
@@ -16,6 +16,6 @@ it.each([
   `${'a'.repeat(22)}=`,
   `${'a'.repeat(22)}+`,
   `é${'a'.repeat(22)}`,
-])('%j is no jti', (text) => {
+])('isJti refuses %j', (text) => {
   expect(isJti(text)).toBe(false);
 });

@@ -43,10 +43,10 @@ const codesOf = (result: ReturnType<typeof audit>) => result.failures.map(({ cod
 const assumedOf = (result: ReturnType<typeof audit>, path: string) =>
   result.assumed.flatMap((one) => (one.path === path ? [one.statement] : []));
 
-describe('the audit of an ALLOW that consumed', () => {
+describe('the audit of an ALLOW that consumed a budget', () => {
   const right = { ok: true, undecided: false, failures: [], differences: [] };
 
-  it('runs on the balances that the Receipt pins, given as a text', () => {
+  it('uses the balances that the Receipt pins, given as a text', () => {
     expect(pinned?.version).toBe(4);
     const result = audit(inputOf(world));
     expect(result).toMatchObject(right);
@@ -54,13 +54,13 @@ describe('the audit of an ALLOW that consumed', () => {
     expect(assumedOf(result, '/protocol/checks/P19')).toEqual([]);
   });
 
-  it('runs on the answer of the endpoint when it is of that version', () => {
+  it('uses the answer of the consumption endpoint if it is of the pinned version', () => {
     expect(audit(inputOf(world, { evidence: withoutSnapshot, consumption: [pageOf(log)] }))).toMatchObject(
       right,
     );
   });
 
-  it('replays the log when there have been movements since, whatever the pages', () => {
+  it('replays the log if there were movements since, from pages of any size and order', () => {
     const later = logOf([
       ...USES,
       { capability: A, amount: 50_000, agoMs: 0 },
@@ -72,7 +72,7 @@ describe('the audit of an ALLOW that consumed', () => {
       expect(audit(inputOf(world, { evidence: withoutSnapshot, consumption }))).toMatchObject(right);
   });
 
-  it('of the first one needs no events', async () => {
+  it('accepts the first consumption of a Grant, with a page of its log', async () => {
     const first = await buildWorld(budgeted([A]));
     expect(first.body.evidence.consumption?.version).toBe(0);
     const { evidence: all } = first;
@@ -83,7 +83,7 @@ describe('the audit of an ALLOW that consumed', () => {
     expect(audit(inputOf(first, { evidence, consumption: [page] }))).toMatchObject(right);
   });
 
-  it('takes balances that the auditor knows instead', () => {
+  it('uses the balances that the auditor supplies', () => {
     const facts = { balances: { answer: 'found', value: log.balances } } as const;
     expect(audit(inputOf(world, { evidence: withoutSnapshot, facts }))).toMatchObject(right);
     const other = { balances: { answer: 'found', value: { ...log.balances, version: 5 } } } as const;
@@ -112,7 +112,7 @@ describe('the audit of an ALLOW that consumed', () => {
     ['a log that falls below 0', [altered((event) => ({ ...event, delta_uses: -1 }))], 'are missing'],
     ['a log of other amounts', [altered((event) => ({ ...event, delta_total: 0 }))], 'were given as others'],
     ['other balances', [{ ...pageOf(logOf([])), version: 4 }], 'were given as others'],
-  ])('cannot decide on %s', (_, consumption, problem) => {
+  ])('is undecided if it is given %s', (_, consumption, problem) => {
     const result = audit(inputOf(world, { evidence: withoutSnapshot, consumption }));
     expect(result).toMatchObject({ ok: false, undecided: true, differences: [] });
     expect(codesOf(result)).toEqual(['missing-evidence']);
@@ -141,7 +141,7 @@ describe('the audit of an ALLOW that consumed', () => {
     expect(codesOf(result)).toEqual(['wrong-balances']);
   });
 
-  it('cannot decide on a text that has another hash than the one it is given under', () => {
+  it('is undecided if the text of the balances does not have the pinned hash', () => {
     const others = jcs(snapshotOf(logOf([]).balances) as unknown as JsonObject);
     const evidence = (hash: string) => (hash === pinned?.snapshot_hash ? others : world.evidence.get(hash));
     const result = audit(inputOf(world, { evidence }));
@@ -149,7 +149,7 @@ describe('the audit of an ALLOW that consumed', () => {
     expect(codesOf(result)).toEqual(['missing-evidence']);
   });
 
-  it('finds an ALLOW on balances that did not suffice', async () => {
+  it('reports a difference if the pinned balances did not suffice', async () => {
     const { balances } = logOf([
       { capability: A, amount: 90_000, agoMs: 1 },
       { capability: B, amount: 300_000, agoMs: 1 },
@@ -223,7 +223,7 @@ describe('the audit of a decision that pins no balances', () => {
       'null',
       'too little was left of one budget',
     ],
-  ])('%s agrees, and says what it took for the budgets', async (_, setting, reason, statement) => {
+  ])('accepts %s, and states what it assumed about the budgets', async (_, setting, reason, statement) => {
     const decided = await buildWorld(setting);
     expect(String(decided.body.reason)).toBe(reason);
     const result = audit(inputOf(decided));
@@ -236,7 +236,7 @@ describe('the audit of a decision that pins no balances', () => {
     ['a Proof for somebody else', { P12: false }, { proof: { aud: 'did:web:other.example' } }],
     ['a revoked Grant', { P6: false }, { revoked: true }],
   ])(
-    'agrees on a DENY for %s, for which no balances were asked for, whether the auditor knows them or not',
+    'accepts a DENY for %s, which needs no balances, whether the auditor supplies them or not',
     async (_, checks, setting) => {
       // The service requests balances only if every other check is true.
       const denied = await buildWorld({ ...budgeted([B]), ...setting, facts: { balances: 'unavailable' } });
@@ -253,7 +253,7 @@ describe('the audit of a decision that pins no balances', () => {
     },
   );
 
-  it('says nothing of budgets where there are none', async () => {
+  it('assumes nothing about budgets if the Grant has none', async () => {
     const plain = await buildWorld(budgeted([PLAIN]));
     expect(plain.body.evidence.consumption).toBeUndefined();
     expect(assumedOf(audit(inputOf(plain)), '/protocol/checks/P19')).toEqual([]);
@@ -278,10 +278,13 @@ describe('the audit of a decision that pins no balances', () => {
       'an amount of 0, of which there is always enough',
       { ...budgeted([B]), action: { ...PURCHASE, amount: 0 } },
     ],
-  ])('finds a DENY for the budget that no spending explains: %s', async (_, setting) => {
-    const from = await buildWorld(setting);
-    const result = audit(inputOf(from, { receipt: await refused(from) }));
-    expect(result).toMatchObject({ ok: false, undecided: false });
-    expect(result.differences).toContainEqual({ path: '/protocol/checks/P19', expected: true, got: false });
-  });
+  ])(
+    'reports a difference for a DENY for the budget that no consumption explains: %s',
+    async (_, setting) => {
+      const from = await buildWorld(setting);
+      const result = audit(inputOf(from, { receipt: await refused(from) }));
+      expect(result).toMatchObject({ ok: false, undecided: false });
+      expect(result.differences).toContainEqual({ path: '/protocol/checks/P19', expected: true, got: false });
+    },
+  );
 });

@@ -38,7 +38,7 @@ const methods = (count: number) => Array.from({ length: count }, (_, i) => Strin
 const patterns = (count: number) => Array.from({ length: count }, (_, i) => `order/${i}`);
 const inside = (path: string, ...names: readonly string[]) => names.map((name) => `${path}/${name}`);
 
-describe('the form of a Receipt takes', () => {
+describe('the shape of a Receipt accepts', () => {
   it.each<[string, Of, string, unknown]>([
     ['a URL of 2,048 characters', 'purchase', URL, urlOf(2048)],
     ['an http URL, with the first and the last visible character', 'purchase', URL, 'http://!~'],
@@ -66,12 +66,12 @@ describe('the form of a Receipt takes', () => {
     expect(faultsOf(of, place, value)).toEqual([]);
   });
 
-  it.each(PERIODS)('a budget by the %s', (period) => {
+  it.each(PERIODS)('a budget with the period %s', (period) => {
     expect(faultsOf('budgeted', '/authority/constraints/period', period)).toEqual([]);
   });
 });
 
-describe('the form of a Receipt refuses', () => {
+describe('the shape of a Receipt refuses', () => {
   it.each<[string, Of, string, unknown]>([
     ['a URL of 2,049 characters', 'purchase', URL, urlOf(2049)],
     ['a URL behind something', 'purchase', URL, ' https://x/'],
@@ -115,7 +115,7 @@ describe('the form of a Receipt refuses', () => {
     expect(faultsOf(of, place, value)).toEqual([`malformed-member ${place}`]);
   });
 
-  it.each(['period', 'maxPerPeriod'])('a budget of which only the %s is left out', (name) => {
+  it.each(['period', 'maxPerPeriod'])('a budget that lacks only %s', (name) => {
     expect(faultsOf('budgeted', `/authority/constraints/${name}`, undefined)).toEqual([
       'malformed-member /authority/constraints',
     ]);
@@ -134,7 +134,7 @@ describe('the form of a Receipt refuses', () => {
     ]),
     ['/protocol/checks/P21', 'purchase'],
     ['/evidence/consumption/x', 'budgeted'],
-  ])('%s in the Receipt of a %s, which has no such member', (place, of) => {
+  ])('%s in the Receipt of a %s, as an unknown member', (place, of) => {
     expect(faultsOf(of, place, 1)).toEqual([`unknown-member ${place}`]);
   });
 
@@ -160,7 +160,7 @@ describe('the form of a Receipt refuses', () => {
   });
 });
 
-describe('the form of a Receipt leaves to its checks whether there is', () => {
+describe('the shape of a Receipt does not require', () => {
   it.each([
     ...['/agent', '/authority', '/expires_at', '/grant_id', '/principal', '/request_hash'],
     ...inside('/evidence', 'consumption', 'issuer_resolution', 'status'),

@@ -57,8 +57,8 @@ const HEADER = base64url(`{"alg":"EdDSA","kid":"did:web:svc.example#receipt-2","
 const jwsOver = (payload: string) => `${HEADER}.${base64url(payload)}.${base64url('x'.repeat(64))}`;
 const DEPTHS = [31, 32, 33, 64, 65, 100, 1_000, 2_500, 3_000, 4_000, 8_000];
 
-describe.each(NESTINGS)('a Receipt of %s nested too deep', (_, nest) => {
-  it.each(DEPTHS)('is refused, in its payload, beside it and in both: %i', (depth) => {
+describe.each(NESTINGS)('a Receipt with nested %s', (_, nest) => {
+  it.each(DEPTHS)('is refused, with the nesting in its JWS, beside it and in both, at depth %i', (depth) => {
     const payload = (leaf: string) => `{"a":${nestedText(nest, depth, leaf)}}`;
     const beside = { ...JSON.parse(payload('2')), receipt: jwsOver(payload('1')) };
     for (const given of [
@@ -72,7 +72,7 @@ describe.each(NESTINGS)('a Receipt of %s nested too deep', (_, nest) => {
   });
 });
 
-it('of any number of members that are none a hundred are named, and the others counted', () => {
+it('verification names 100 unknown or changed members of a Receipt, and counts the others', () => {
   const count = 130_000;
   const members = Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 0]));
   const altered = { ...bundle, receipt: { ...genuine, ...members } };
@@ -86,7 +86,7 @@ it('of any number of members that are none a hundred are named, and the others c
   }
 });
 
-it('a payload that is nested too deep is not canonical, before anything is compared with it', () => {
+it('verifyReceipt refuses a payload nested deeper than 32 as payload-not-canonical, without comparing it', () => {
   for (const depth of [32, 33, 64, 4_000]) {
     const payload = nestedText((inner) => `{"a":${inner}}`, depth, '1');
     const codes = codesOf(verifyReceipt({ a: 2, receipt: jwsOver(payload) }, serviceDocument));
@@ -142,12 +142,12 @@ const REFUSED = {
   failures: [{ message: expect.stringContaining('must be a compact JWS: it is ') }],
 };
 
-describe.each(HOSTILE)('%s is refused and throws nothing', (_, hostile) => {
-  it('in the place of a Receipt', () => {
+describe.each(HOSTILE)('%s is refused without an exception', (_, hostile) => {
+  it('in place of a Receipt', () => {
     for (const result of readReceipt(hostile)) expect(result.ok).toBe(false);
   });
 
-  it('in the place of each part of a bundle, or of the bundle', () => {
+  it('in place of a bundle or a part of it', () => {
     expect(verifyBundle(hostile, own, nativeCrypto).ok).toBe(false);
     for (const part of ['receipt', 'inclusion', 'checkpoint', 'attestation', 'evidence'])
       expect(verifyBundle({ ...bundle, [part]: hostile }, own, nativeCrypto).ok, part).toBe(false);
@@ -155,7 +155,7 @@ describe.each(HOSTILE)('%s is refused and throws nothing', (_, hostile) => {
     expect(verifyBundle({ ...bundle, did_document: hostile }, pin, nativeCrypto).ok).toBe(false);
   });
 
-  it('in the place of inclusion proof, checkpoint, attestation and DID document', () => {
+  it('in place of an inclusion proof, a checkpoint, an attestation or a DID document', () => {
     const right = { receiptId: genuine.receipt_id, inclusion: day.inclusion, checkpoint: day.record };
     const given = { ...right, attestation, ...own };
     expect(verifyReceiptInclusion(given).ok).toBe(true);
@@ -165,29 +165,29 @@ describe.each(HOSTILE)('%s is refused and throws nothing', (_, hostile) => {
     expect(verifyReceipt(genuine, hostile).ok).toBe(false);
   });
 
-  it('in the place of the text of a checkpoint, an attestation or a restore statement', () => {
+  it('in place of the text of a checkpoint, an attestation or a restore statement', () => {
     for (const result of readStatement(hostile as string)) expect(result).toMatchObject(REFUSED);
   });
 
-  it('in the place of an Action, and no page of a consumption', () => {
+  it('in place of an Action, and ignored as a page of consumption', () => {
     expect(audit({ receipt: genuine, ...own, ...audited, action: hostile }).ok).toBe(false);
     expect(audit({ receipt: genuine, ...own, ...audited, consumption: [hostile] }).ok).toBe(true);
   });
 
-  it('in the place of a Grant or a Proof', () => {
+  it('in place of a Grant or a Proof', () => {
     for (const part of ['grant', 'proof'])
       expect(audit({ receipt: genuine, ...own, ...audited, [part]: hostile }).ok, part).toBe(false);
   });
 });
 
 it.each([undefined, null, 5, {}])(
-  '%j in the place of the text of a statement is refused and throws nothing',
+  '%j in place of the text of a statement is refused without an exception',
   (none) => {
     for (const result of readStatement(none as unknown as string)) expect(result).toMatchObject(REFUSED);
   },
 );
 
-it('an audit without a Grant, a Proof or evidence throws nothing', () => {
+it('an audit without a Grant, a Proof or evidence fails without an exception', () => {
   for (const part of ['grant', 'proof', 'evidence'])
     for (const none of [null, undefined, 1])
       expect(audit({ receipt: genuine, ...own, ...audited, [part]: none }).ok, part).toBe(false);

@@ -39,8 +39,8 @@ const pick = (text: string, index: number): { receipt: Container; place: Place }
   return { receipt, place };
 };
 
-describe('any change breaks a Receipt:', () => {
-  it('another value at any place', () => {
+describe('verifyReceipt refuses a Receipt', () => {
+  it('with another value in any place', () => {
     fc.assert(
       fc.property(
         anyText,
@@ -59,7 +59,7 @@ describe('any change breaks a Receipt:', () => {
     );
   });
 
-  it('any place removed', () => {
+  it('with any place removed', () => {
     fc.assert(
       fc.property(anyText, fc.nat(), (text, n) => {
         const { receipt, place } = pick(text, n);
@@ -71,7 +71,7 @@ describe('any change breaks a Receipt:', () => {
     );
   });
 
-  it('any member added', () => {
+  it('with any member added', () => {
     fc.assert(
       fc.property(anyText, fc.nat(), fc.string(), fc.jsonValue(), (text, n, name, value) => {
         const { receipt, place } = pick(text, n);
@@ -83,7 +83,7 @@ describe('any change breaks a Receipt:', () => {
     );
   });
 
-  it('any bit of its text flipped', () => {
+  it('with any bit of its text flipped', () => {
     fc.assert(
       fc.property(anyText, fc.nat(), fc.nat(6), (text, n, bit) => {
         const at = n % text.length;
@@ -94,7 +94,7 @@ describe('any change breaks a Receipt:', () => {
     );
   });
 
-  it('any bit of its JWS flipped, with the text rebuilt from that', () => {
+  it('with any bit of its JWS flipped, even if its text is rebuilt from the JWS', () => {
     fc.assert(
       fc.property(fc.constantFrom(...worlds), fc.nat(), fc.nat(6), ({ signed: { jws } }, n, bit) => {
         const at = n % jws.length;
@@ -107,8 +107,8 @@ describe('any change breaks a Receipt:', () => {
   });
 });
 
-describe('whatever the engine decides', () => {
-  it('its Receipt verifies, as text and as object, and comes back from its JWS', async () => {
+describe('the Receipt of any decision', () => {
+  it('is verified as text and as an object, and is restored from its JWS', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryWorld, async (pending) => {
         const { signed, body } = await pending;

@@ -40,7 +40,7 @@ const setMalformed = (draft: unknown, names: readonly string[]): boolean => {
 };
 
 it.each(bodies)(
-  '%s: a malformed member is reported as that, and nothing is concluded from it',
+  'in a Receipt of %s, any malformed member is reported as malformed-member, and nothing else is reported',
   async (_, body) => {
     let tried = 0;
     for (const [pointer, names] of places) {

@@ -11,8 +11,8 @@ const MORE_WITH_BUDGETS = ['P19'];
 
 const BUDGET = budgeted([capabilityOf({ maxTotal: 100_000, maxUses: 3 })]);
 
-describe('what is published', () => {
-  it.each(Object.entries(PROFILES))('begins with %s as the engine has it', (id, { hash, profile }) => {
+describe('the published profiles and trust configurations', () => {
+  it.each(Object.entries(PROFILES))('have %s of the engine as the latest', (id, { hash, profile }) => {
     const [latest] = PUBLISHED_PROFILES[id] ?? [];
     // After an intended change of the profile document: add its table and hash in front, and keep the old ones.
     expect(latest?.hash).toBe(hash);
@@ -28,7 +28,7 @@ describe('what is published', () => {
     );
   });
 
-  it('has the trust configuration of the engine', () => {
+  it('include the trust configuration of the engine', () => {
     expect(PUBLISHED_TRUST_CONFIGS[TRUST_CONFIG.version]).toEqual({
       hash: sha256Of(portableCrypto, trustConfigDocument(TRUST_CONFIG)),
       didDocumentMaxAgeSeconds: TRUST_CONFIG.didDocumentMaxAgeSeconds,
@@ -41,7 +41,7 @@ describe('what is published', () => {
     ['svc-base-v1', '5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950', {}],
     ['svc-base-v2', '6177b922e8dd4dd844ff6a0d3235660ce3a3ed62e59858051a1de5096dc9fd05', BUDGET],
   ])(
-    'still has the %s before the latest, so that a Receipt under it verifies',
+    'include the previous version of %s, and a Receipt under it is verified',
     async (profile, hex, setting) => {
       const { body } = await buildWorld(setting);
       expect(body.protocol.profile).toBe(profile);
@@ -52,7 +52,7 @@ describe('what is published', () => {
     },
   );
 
-  it('says under which hashes a profile is published, to whom has another', async () => {
+  it('are named with their hashes in the failure of a Receipt with another profile hash', async () => {
     const { body } = await buildWorld();
     const receipt = await resign(body, (draft) => {
       draft.protocol.profile_hash = draft.grant_hash;
@@ -67,7 +67,7 @@ describe('what is published', () => {
     });
   });
 
-  it('names exactly the 24 checks', () => {
+  it('name exactly the 24 checks', () => {
     expect([...PROTOCOL_CHECKS, ...TRUST_CHECKS].sort()).toEqual(CHECKS.map(({ id }) => id).sort());
   });
 });

@@ -6,14 +6,14 @@ import { readKid, readPayload, splitReceiptJws } from './receipt-jws.ts';
 const encode = (text: string): string => Buffer.from(text).toString('base64url');
 
 describe('the JWS of a Receipt', () => {
-  it('may be as long as it may, and no longer', () => {
+  it('has at most RECEIPT_JWS_MAX_CHARS characters', () => {
     const longest = '.AAAA.AAAA'.padStart(RECEIPT_JWS_MAX_CHARS, 'A');
     expect(splitReceiptJws(longest)).toMatchObject({ payloadText: '\0\0\0' });
     expect(splitReceiptJws(`A${longest}`)).toBeNull();
   });
 
   it.each(['', 'a', 'ab', 'abc', 'é', 'aé', '\u{1f600}', '>>>???', '\x7f\x80'])(
-    'is read as UTF-8, with %j in any part',
+    'is decoded as UTF-8 with %j in any part',
     (text) => {
       expect(splitReceiptJws(`${encode(text)}.${encode('b')}.AA`)).toMatchObject({ headerText: text });
       expect(splitReceiptJws(`${encode('b')}.${encode(text)}.AA`)).toMatchObject({ payloadText: text });
@@ -30,14 +30,14 @@ describe('the JWS of a Receipt', () => {
     ['the other alphabet', 'Pj4+Pz8/'],
     ['no base64', '!'],
     ['no UTF-8', '_w'],
-  ])('has no other spelling: %s in any part', (what, part) => {
+  ])('is refused with %s in any part', (what, part) => {
     expect(splitReceiptJws(`${part}.AA.AA`)).toBeNull();
     expect(splitReceiptJws(`AA.${part}.AA`)).toBeNull();
     if (what !== 'no UTF-8') expect(splitReceiptJws(`AA.AA.${part}`)).toBeNull();
   });
 
   it.each(['', 'x', '{', 'null', '[]', '{}', '{"kid":7}', '{"alg":"EdDSA","typ":"svc-receipt+jwt"}'])(
-    'names no key in a header that is %j',
+    'is refused with wrong-header if its header is %j',
     (header) => {
       const failures: Failure[] = [];
       expect(readKid(header, failures)).toBeNull();
@@ -46,7 +46,7 @@ describe('the JWS of a Receipt', () => {
   );
 
   it.each(['null', '7', '[]', '""', '', '{', '{"b":1,"a":1}', '{"a":1} '])(
-    'has no payload but the RFC 8785 form of an object: not %j',
+    'is refused with payload-not-canonical if its payload is %j',
     (payload) => {
       const failures: Failure[] = [];
       expect(readPayload(payload, failures)).toBeNull();

@@ -16,7 +16,7 @@ const document = {
 };
 const files = readdirSync(new URL('evaluate', folder));
 
-it.each(files)('the published Receipt of %s verifies and is the published body', (file) => {
+it.each(files)('the published Receipt of %s is verified and has the published body', (file) => {
   const { body, receipt: jws, decision } = read(`evaluate/${file}`).expected;
   const verified = verifyReceipt(receiptTextOf(jws), document, { crypto: nativeCrypto });
   expect(verified).toEqual({

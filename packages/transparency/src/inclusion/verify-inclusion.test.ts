@@ -24,8 +24,8 @@ const codesOf = (result: ReturnType<typeof verify>) =>
   result.ok ? [] : result.failures.map(({ code, path }) => (path === undefined ? code : `${code} ${path}`));
 const withProof = (changes: object) => codesOf(verify({ inclusion: { ...inclusion, ...changes } }));
 
-describe('a Receipt', () => {
-  it('is in the checkpoint of its day, wherever it stands in it', async () => {
+describe('verifyReceiptInclusion', () => {
+  it('accepts a Receipt at any position in the checkpoint of its day', async () => {
     for (const [before, after] of [
       [0, 0],
       [0, 1],
@@ -47,7 +47,7 @@ describe('a Receipt', () => {
     }
   });
 
-  it('is taken with objects and texts, with the checkpoint in the proof, beside it, or as its JWS', () => {
+  it('accepts objects and texts, with the checkpoint in the proof, beside it, or as its JWS', () => {
     for (const proof of [inclusion, JSON.stringify(inclusion)])
       for (const checkpoint of [undefined, record, JSON.stringify(record), jws, `${jws}\n`])
         expect(verify({ inclusion: proof, checkpoint }).ok).toBe(true);
@@ -57,7 +57,7 @@ describe('a Receipt', () => {
     ).toBe(true);
   });
 
-  it('has nothing but the white space of JSON around the JWS of its checkpoint and its attestation', async () => {
+  it('accepts only JSON white space around the JWS of a checkpoint or an attestation', async () => {
     const attestation = await attestTo({ id: receiptId, jws: world.signed.jws }, closed);
     for (const around of SHARED.taken) {
       const [checkpoint, attested] = [jws, attestation].map((one) => around + one + around);
@@ -72,7 +72,7 @@ describe('a Receipt', () => {
     }
   });
 
-  it('is not in it by the proof of another one', async () => {
+  it('refuses the proof of another Receipt', async () => {
     const other = (await buildWorld({ nowMs: Date.parse('2026-11-20T09:00:00Z') })).body.receipt_id;
     expect(codesOf(verify({ receiptId: other }))).toEqual([
       ...['other-receipt /receipt_id', 'wrong-leaf /leaf', 'not-included /audit_path'],
@@ -83,7 +83,7 @@ describe('a Receipt', () => {
     ]);
   });
 
-  it('of another day is not in it', async () => {
+  it('refuses a Receipt of another day', async () => {
     const other = (await buildWorld({ nowMs: Date.parse('2026-11-19T09:00:00Z') })).body.receipt_id;
     expect(codesOf(verify({ receiptId: other, inclusion: { ...inclusion, receipt_id: other } }))).toContain(
       'wrong-time /day',
@@ -91,7 +91,7 @@ describe('a Receipt', () => {
   });
 });
 
-describe('a proof is refused', () => {
+describe('verifyReceiptInclusion refuses a proof', () => {
   it.each([
     ['leaf', 'b'.repeat(64), 'wrong-leaf'],
     ['leaf_index', 2, 'not-included /audit_path'],
@@ -124,11 +124,11 @@ describe('a proof is refused', () => {
     ['audit_path', 'b'],
     ['checkpoint', null],
     ['kid', 1],
-  ])('with a %s of another form (%#)', (name, value) => {
+  ])('with a malformed %s (%#)', (name, value) => {
     expect(withProof({ [name]: value })).toContain(`malformed-member /${name}`);
   });
 
-  it('with any bit of its path flipped', () => {
+  it('with any bit of its audit path flipped', () => {
     inclusion.audit_path.forEach((step, at) => {
       for (let bit = 0; bit < 256; bit++) {
         const bytes = Buffer.from(step, 'hex');
@@ -139,19 +139,19 @@ describe('a proof is refused', () => {
     });
   });
 
-  it('as what is none, without an error, with every missing member named', () => {
+  it('that is malformed, without an exception, and names every missing member', () => {
     for (const none of [null, 1, 'x', '', [], '[]', '{"a":1,"a":2}', 'x'.repeat(70_000)])
       expect(codesOf(verify({ inclusion: none }))).toEqual(['malformed-inclusion']);
     expect(codesOf(verify({ inclusion: {} }))).toHaveLength(9);
   });
 
-  it('for now while the day is open', () => {
+  it('with inclusion-pending while the day is open', () => {
     const pending = { receipt_id: receiptId, day: '2026-11-20', status: 'pending' };
     expect(codesOf(verify({ inclusion: pending }))).toEqual(['inclusion-pending']);
   });
 });
 
-describe('the checkpoint', () => {
+describe('the checkpoint of an inclusion proof', () => {
   it('must be signed by a status key of the pinned service', async () => {
     const forged = await closeDayOf(world, { signer: signerOf(9, `${SERVICE}#status-1`) });
     expect(codesOf(verify({ inclusion: forged.inclusion }))).toEqual(['wrong-signature /checkpoint']);
@@ -164,7 +164,7 @@ describe('the checkpoint', () => {
     expect(codesOf(verify({ inclusion: receiptKey.inclusion }))).toEqual(['wrong-header /checkpoint']);
   });
 
-  it('given beside the proof must be the one in it: another one of the day is a fork, and is named', async () => {
+  it('must equal the checkpoint given beside the proof; the first difference is named', async () => {
     const fork = await closeDayOf(world, { after: 6 });
     const result = verify({ checkpoint: fork.record });
     expect(codesOf(result)[0]).toBe('other-checkpoint /checkpoint');
@@ -173,7 +173,7 @@ describe('the checkpoint', () => {
     expect(codesOf(result)).toContain('contradiction /root');
   });
 
-  it('must be told as it was signed', () => {
+  it('must be shown with the values that were signed', () => {
     for (const change of [
       { root: `sha256:${'b'.repeat(64)}` },
       { tree_size: 8 },

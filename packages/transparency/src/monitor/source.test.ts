@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { SourceError } from './source.ts';
 
-it('a SourceError of another copy of the package is one; what extends it is asked by its own class', async () => {
+it('a SourceError of another copy of the package is an instance of SourceError, but not of a subclass', async () => {
   vi.resetModules();
   const other = (await import('./source.ts')) as typeof import('./source.ts');
   expect(other.SourceError).not.toBe(SourceError);
