@@ -100,7 +100,7 @@ describe.each([
     ['white space within', 'Y Q', null],
     ['one character too many', 'YWFhY', null],
     ['a dot', 'YWFh.YWFh', null],
-    ['letters of no alphabet', 'YWé', null],
+    ['letters outside the alphabet', 'YWé', null],
     ['an overlong form', 'wIA', null],
     ['an encoded surrogate', '7aCA', null],
     ['a truncated sequence', '4pg', null],

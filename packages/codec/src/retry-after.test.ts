@@ -16,7 +16,7 @@ it.each<[what: string, value: string | null, seconds: number | null]>([
   ['an empty header', '', null],
   ['seconds with a unit', '30s', null],
   ['a sign before seconds', '-30x', null],
-])('parseRetryAfter gives the seconds, or null if it cannot read them, for %s', (_, value, seconds) => {
+])('parseRetryAfter gives the seconds, or null if there are none, for %s', (_, value, seconds) => {
   expect(parseRetryAfter(value, NOW_MS)).toBe(seconds);
 });
 

@@ -41,13 +41,13 @@ describe('parseDescription agrees with the published schema', () => {
   const right = { contract: CONTRACT, op: 'describe', ...DESCRIPTION };
   const { receipts: _, ...incomplete } = right;
   it.each<readonly [boolean, string, object]>([
-    [true, 'a right one', right],
+    [true, 'a valid description', right],
     [true, 'ops of a later version', { ...right, ops: ['evaluate', 'later'] }],
-    [true, 'much at once', { ...right, max_cases: 1e9, max_request_bytes: 1e12 }],
+    [true, 'large limits', { ...right, max_cases: 1e9, max_request_bytes: 1e12 }],
     [false, 'another contract', { ...right, contract: 'svc-conformance-http v2' }],
     [false, 'another op', { ...right, op: 'evaluate' }],
-    [false, 'a member too many', { ...right, more: 1 }],
-    [false, 'a member too few', incomplete],
+    [false, 'an unknown member', { ...right, more: 1 }],
+    [false, 'a missing member', incomplete],
     [false, 'no evaluate', { ...right, ops: ['describe'] }],
     [false, 'no svc-base-v1', { ...right, profiles: [] }],
     [false, 'an empty name', { ...right, implementation: { name: '', version: '1' } }],
@@ -55,7 +55,7 @@ describe('parseDescription agrees with the published schema', () => {
     [false, 'too many profiles', { ...right, profiles: Array.from({ length: 101 }, () => 'svc-base-v1') }],
     [false, 'too few bytes', { ...right, max_request_bytes: 131_071 }],
     [false, 'too few cases', { ...right, max_cases: 99 }],
-    [false, 'no yes or no', { ...right, receipts: null }],
+    [false, 'a value of receipts that is not boolean', { ...right, receipts: null }],
   ])('and returns %s for %s', (isRight, _name, value) => {
     expect(parseDescription(encode(value)).ok).toBe(isRight);
     expect(isDescription(value)).toBe(isRight);

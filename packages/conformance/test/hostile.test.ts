@@ -222,10 +222,10 @@ const results =
 
 describe('results of an endpoint', () => {
   it.each<readonly [string, (results: Entry[]) => unknown, string]>([
-    ['are no array', () => ({}), 'results must be an array'],
+    ['are not an array', () => ({}), 'results must be an array'],
     ['are null', () => [null], '/results/0 must be {id, result} or {id, error}'],
     [
-      'name a case not asked for',
+      'name a case that was not requested',
       (entries) => [{ ...entries[0], id: 'x' }, ...entries],
       '/results/0/id is no case of the request',
     ],
@@ -236,14 +236,18 @@ describe('results of an endpoint', () => {
       (entries) => entries.map((one) => ({ ...one, error: '' })),
       '/results/0 must be',
     ],
-    ['have no text as error', (entries) => entries.map(({ id }) => ({ id, error: 1 })), '/results/0 must be'],
+    [
+      'have an error that is not text',
+      (entries) => entries.map(({ id }) => ({ id, error: 1 })),
+      '/results/0 must be',
+    ],
     [
       'are errors',
       (entries) => entries.map(({ id }) => ({ id, error: 'no\u001b[2J\nPASSED' })),
       'the endpoint says: no',
     ],
     [
-      'are errors that cannot be cut anywhere',
+      'are long errors of surrogate pairs',
       (entries) => entries.map(({ id }) => ({ id, error: '💥'.repeat(1000) })),
       'the endpoint says: 💥',
     ],
@@ -275,16 +279,16 @@ describe('the description of an endpoint', () => {
   it.each<readonly [string, object, string]>([
     ['has no evaluate', { ops: ['isJti'] }, 'ops must be'],
     ['has no svc-base-v1', { profiles: ['svc-base-v2'] }, 'profiles must be'],
-    ['takes too little at once', { max_request_bytes: 1024 }, 'max_request_bytes must be'],
-    ['takes too few cases at once', { max_cases: 1 }, 'max_cases must be'],
+    ['accepts too few bytes at once', { max_request_bytes: 1024 }, 'max_request_bytes must be'],
+    ['accepts too few cases at once', { max_cases: 1 }, 'max_cases must be'],
     [
-      'has an endless name',
+      'has a name of 100,000 characters',
       { implementation: { name: 'x'.repeat(100_000), version: '1' } },
       'name and version',
     ],
     ['has no implementation', { implementation: null }, 'implementation must be'],
-    ['names a million ops', { ops: Array.from({ length: 100_000 }, () => 'evaluate') }, 'ops must be'],
-    ['has neither yes nor no for receipts', { receipts: 'yes' }, 'receipts must be'],
+    ['names 100,000 ops', { ops: Array.from({ length: 100_000 }, () => 'evaluate') }, 'ops must be'],
+    ['has a value of receipts that is not boolean', { receipts: 'yes' }, 'receipts must be'],
   ])('is refused if it %s', async (_, change, problem) => {
     const { report } = await against(describing(change), false);
     expect(report).toMatchObject({ status: 'error', requests: 1 });

@@ -44,7 +44,7 @@ describe('a signature', () => {
       FROM,
       'unusable-key',
     ],
-    ['does not count if a bound of its key is no text', { 'svc:validFrom': 0 }, FROM, 'unusable-key'],
+    ['does not count if a bound of its key is not text', { 'svc:validFrom': 0 }, FROM, 'unusable-key'],
     [
       'does not count if a bound of its key has a UTC offset',
       { 'svc:validFrom': '2026-11-20T08:00:00+01:00' },
@@ -87,7 +87,7 @@ describe('an attestation', () => {
     ],
     ['by a Receipt key', () => signAttestation(said, signerOf(2, `${SERVICE}#receipt-1`)), {}, 'wrong-key'],
     [
-      'that says more',
+      'with an unknown member',
       () => signAttestation({ ...said, more: 1 } as typeof said, signerOf(2)),
       {},
       'wrong-attestation',
@@ -98,7 +98,7 @@ describe('an attestation', () => {
       {},
       'wrong-attestation',
     ],
-    ['that is no JWS', () => Promise.resolve('x'), {}, 'wrong-attestation'],
+    ['that is not a JWS', () => Promise.resolve('x'), {}, 'wrong-attestation'],
   ])('%s is refused', async (_, sign, time, code) => {
     expect(verify(await sign(), time)).toBe(code);
   });

@@ -61,10 +61,10 @@ describe('verifyRestoreStatement', () => {
       'reinstates a day that was not over at its date',
       () => signed({ ...payload, reinstated_days: ['2026-11-20'] }),
     ],
-    ['has a lost_until that is no time', () => signed({ ...payload, lost_until: 'soon' })],
+    ['has a lost_until that is not a time', () => signed({ ...payload, lost_until: 'soon' })],
     ['reinstates a day that does not exist', () => signed({ ...payload, reinstated_days: ['2026-11-31'] })],
-    ['has a day that is no text', () => signed({ ...payload, reinstated_days: [1] })],
-    ['is no JWS', async () => 'x'],
+    ['has a day that is not text', () => signed({ ...payload, reinstated_days: [1] })],
+    ['is not a JWS', async () => 'x'],
   ])('refuses a statement that %s', async (_, make) => {
     expect(verifyRestoreStatement({ statement: await make(), serviceDidDocument }).ok).toBe(false);
   });

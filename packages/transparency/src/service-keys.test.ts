@@ -54,7 +54,7 @@ describe('the keys of a pinned document', () => {
     expect(keys.list().map(({ multikey }) => multikey)).not.toContain(encodeMultikey(publicKeyOf(9)));
   });
 
-  it('are read in time from 80,000 methods with the same id, and this key is then unusable', () => {
+  it('are read from 80,000 methods with the same id, and this key is then unusable', () => {
     // This would take ten seconds if each method copied those before it.
     const methods = Array.from({ length: 80_000 }, () => ({ id: '#receipt-1' }));
     const keys = keysOf({ id: SERVICE, verificationMethod: methods, assertionMethod: ['#receipt-1'] });
@@ -92,7 +92,7 @@ describe('the keys of a pinned document', () => {
       'unusable-key',
     ],
     [
-      'a key that is no Multikey',
+      'a key that is not a Multikey',
       `${SERVICE}#status-1`,
       documentOf([{ ...methodOf('#status-1', 1), type: 'JsonWebKey' }]),
       'unusable-key',
@@ -125,8 +125,8 @@ describe('the keys of a pinned document', () => {
 
 describe('readServiceKeys refuses a document', () => {
   it.each([
-    ['that is no JSON', '{'],
-    ['that is no object', []],
+    ['that is not JSON', '{'],
+    ['that is not an object', []],
     ['that is absent', undefined],
     ['without a DID', {}],
     ['of another method', { ...document, id: 'did:key:z6Mk' }],

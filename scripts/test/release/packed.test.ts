@@ -153,10 +153,12 @@ it.runIf(isDeep)('svc-mcp runs with its package alone', async () => {
   expect((await run(process.execPath, [file, '--help'])).stdout).toContain('svc-mcp [--write]');
 });
 
-it.runIf(isDeep)('SvcError is the same class in every package, for import and for require', async () => {
-  writeFileSync(
-    join(consumer, 'errors.mjs'),
-    `import { createRequire } from 'node:module';
+it.runIf(isDeep)(
+  'SvcError is one class in @svc/sdk-rp and @svc/sdk-principal, for import and for require',
+  async () => {
+    writeFileSync(
+      join(consumer, 'errors.mjs'),
+      `import { createRequire } from 'node:module';
      import { RequestMismatchError, SvcError } from '@svc/sdk-rp';
      import { SvcError as OfAgents } from '@svc/sdk-principal/agent';
      const { SvcError: Required } = createRequire(import.meta.url)('@svc/sdk-principal');
@@ -164,10 +166,11 @@ it.runIf(isDeep)('SvcError is the same class in every package, for import and fo
      const isOne = [OfAgents, Required, OfShops].every((one) => one === SvcError);
      const others = [new Error(''), null, {}, 'x'].some((value) => value instanceof SvcError);
      console.log(isOne, others, new SvcError('refused', '') instanceof RequestMismatchError);`,
-  );
-  const { stdout } = await run(process.execPath, ['errors.mjs'], { cwd: consumer });
-  expect(stdout).toBe('true false false\n');
-});
+    );
+    const { stdout } = await run(process.execPath, ['errors.mjs'], { cwd: consumer });
+    expect(stdout).toBe('true false false\n');
+  },
+);
 
 it.runIf(isDeep)(
   'a Proof for another request is refused with REQUEST_MISMATCH, for imported and required copies of the SDK',
@@ -209,15 +212,17 @@ it.runIf(isDeep)(
   },
 );
 
-it.runIf(isDeep)('service keys read with one package are accepted by the others', async () => {
-  const did = 'did:web:svc.example';
-  const kid = `${did}#receipt-1`;
-  const publicKeyMultibase = 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
-  const method = { id: kid, type: 'Multikey', controller: did, publicKeyMultibase };
-  const document = { id: did, verificationMethod: [method], assertionMethod: [kid] };
-  writeFileSync(
-    join(consumer, 'keys.mjs'),
-    `import { createRequire } from 'node:module';
+it.runIf(isDeep)(
+  'service keys read with one of @svc/receipts, @svc/transparency and @svc/sdk-rp are accepted by each of them',
+  async () => {
+    const did = 'did:web:svc.example';
+    const kid = `${did}#receipt-1`;
+    const publicKeyMultibase = 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
+    const method = { id: kid, type: 'Multikey', controller: did, publicKeyMultibase };
+    const document = { id: did, verificationMethod: [method], assertionMethod: [kid] };
+    writeFileSync(
+      join(consumer, 'keys.mjs'),
+      `import { createRequire } from 'node:module';
      import * as receipts from '@svc/receipts';
      import * as transparency from '@svc/transparency';
      import * as shops from '@svc/sdk-rp';
@@ -225,10 +230,11 @@ it.runIf(isDeep)('service keys read with one package are accepted by the others'
      const read = copies.map((copy) => copy.readServiceKeys(${JSON.stringify(document)}));
      const isTaken = read.every(({ keys }) => copies.every((copy) => copy.readServiceKeys(keys).keys === keys));
      console.log(isTaken, read.every(({ keys }) => keys.find('${kid}', 'receipt').length === 32));`,
-  );
-  const { stdout } = await run(process.execPath, ['keys.mjs'], { cwd: consumer });
-  expect(stdout).toBe('true true\n');
-});
+    );
+    const { stdout } = await run(process.execPath, ['keys.mjs'], { cwd: consumer });
+    expect(stdout).toBe('true true\n');
+  },
+);
 
 it.runIf(isDeep)(
   'svc-admin migrates an empty database, finds no fault in it, and creates keys',

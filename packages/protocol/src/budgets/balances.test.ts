@@ -129,7 +129,7 @@ describe('a consumption', () => {
     );
   });
 
-  it('gives the same balances in either order if it is of another budget', () => {
+  it('and a consumption of another budget give the same balances in either order', () => {
     fc.assert(
       fc.property(worlds, fc.nat(120), fc.nat(120), ({ of, list }, a, b) => {
         const { balances } = consume(of, list);
@@ -291,24 +291,24 @@ describe('a snapshot', () => {
   it('is parsed', () => expect(parseSnapshot(snapshot)).not.toBeNull());
 
   it.each<[string, unknown]>([
-    ['that is no object', []],
+    ['that is not an object', []],
     ['with another member', { ...snapshot, as_of: '2026-11-20T09:00:00.000Z' }],
-    ['of no Grant', { ...snapshot, grant_id: 'x' }],
+    ['with a malformed grant_id', { ...snapshot, grant_id: 'x' }],
     ['of a negative version', { ...snapshot, version: -1 }],
-    ['with no list', { ...snapshot, capabilities: {} }],
-    ['with a balance that is none', { ...snapshot, capabilities: [null] }],
+    ['without a list of balances', { ...snapshot, capabilities: {} }],
+    ['with null as a balance', { ...snapshot, capabilities: [null] }],
     ['with one key twice', { ...snapshot, capabilities: [balance, balance] }],
     ['with keys in another order', { ...snapshot, capabilities: [balance, { ...balance, key: keyOf(0) }] }],
-    ['with a key that is no hash', withBalance({ key: 'x' })],
+    ['with a key that is not a hash', withBalance({ key: 'x' })],
     ['with a negative sum', withBalance({ spent_total: -1, remaining: { ...balance.remaining, total: 11 } })],
     [
-      'with a remainder that is not what is left',
+      'with a remainder that does not match the limits',
       withBalance({ remaining: { ...balance.remaining, total: 5 } }),
     ],
-    ['with limits that are no object', withBalance({ limits: null })],
+    ['with limits that are not an object', withBalance({ limits: null })],
     ['with a time of another form', withBalance({ updated_at: '2026-11-20T09:00:00Z' })],
     ['with a day that does not exist', withBalance({ period_start: '2026-02-30T00:00:00.000Z' })],
-    ['beyond the last year', withBalance({ updated_at: '9999-12-31T24:00:00.000Z' })],
+    ['with a time beyond the year 9999', withBalance({ updated_at: '9999-12-31T24:00:00.000Z' })],
     ['with another member of a balance', withBalance({ more: 1 })],
   ])('is refused %s', (_, value) => {
     expect(parseSnapshot(value)).toBeNull();

@@ -23,11 +23,11 @@ describe('parseAction', () => {
     ['surrogates in the wrong order', { ...PURCHASE, resource: '\udc00\ud800' }],
     ['negative zero', { ...PURCHASE, amount: -0 }],
     ['infinity', { ...PURCHASE, amount: Number.POSITIVE_INFINITY }],
-    ['no number', { ...PURCHASE, amount: Number.NaN }],
+    ['NaN', { ...PURCHASE, amount: Number.NaN }],
     ['a boxed string', { ...PURCHASE, currency: Object('USD') }],
-    ['a URL with a line end behind', { ...API_CALL, resource: 'https://api.shop.example/\n' }],
-    ['a method with a line end behind', { ...API_CALL, method: 'GET\n' }],
-    ['a currency with a line end behind', { ...PURCHASE, currency: 'USD\n' }],
+    ['a URL with a line end after it', { ...API_CALL, resource: 'https://api.shop.example/\n' }],
+    ['a method with a line end after it', { ...API_CALL, method: 'GET\n' }],
+    ['a currency with a line end after it', { ...PURCHASE, currency: 'USD\n' }],
   ])('refuses an Action with %s', (_, action) => {
     expect(parseAction(action).ok).toBe(false);
   });

@@ -99,7 +99,7 @@ describe('the audit of an ALLOW that consumed a budget', () => {
   };
   it.each<[string, readonly unknown[], string]>([
     ['nothing', [], 'are missing; GET /grants/{id}/consumption'],
-    ['no object', [7, null, 'x'], 'are missing'],
+    ['pages that are not objects', [7, null, 'x'], 'are missing'],
     [
       'the log of another Grant',
       [{ ...pageOf(log), grant_id: `urn:svc:grant:${'0'.repeat(26)}` }],
@@ -108,7 +108,7 @@ describe('the audit of an ALLOW that consumed a budget', () => {
     ['a log with a gap', [{ ...pageOf(log, 2), version: 5 }], 'are missing'],
     ['a log without its events', [{ ...pageOf(log), version: 5, events: 'x' }], 'are missing'],
     ['a log without limits', [{ ...pageOf(log), version: 5, capabilities: [] }], 'are missing'],
-    ['a log of times that are none', [altered((event) => ({ ...event, recorded_at: 'now' }))], 'are missing'],
+    ['a log with malformed times', [altered((event) => ({ ...event, recorded_at: 'now' }))], 'are missing'],
     ['a log that falls below 0', [altered((event) => ({ ...event, delta_uses: -1 }))], 'are missing'],
     ['a log of other amounts', [altered((event) => ({ ...event, delta_total: 0 }))], 'were given as others'],
     ['other balances', [{ ...pageOf(logOf([])), version: 4 }], 'were given as others'],
@@ -120,11 +120,14 @@ describe('the audit of an ALLOW that consumed a budget', () => {
   });
 
   it.each<[string, string]>([
-    ['no JSON', '{'],
-    ['no balances', '{}'],
-    ['those of another version', jcs({ ...snapshotOf(log.balances), version: 9 } as unknown as JsonObject)],
+    ['a text that is not JSON', '{'],
+    ['JSON that is not balances', '{}'],
     [
-      'those of another Grant',
+      'balances of another version',
+      jcs({ ...snapshotOf(log.balances), version: 9 } as unknown as JsonObject),
+    ],
+    [
+      'balances of another Grant',
       jcs({
         ...snapshotOf(log.balances),
         grant_id: `urn:svc:grant:${'0'.repeat(26)}`,
@@ -233,7 +236,7 @@ describe('the audit of a decision that pins no balances', () => {
 
   it.each<[string, JsonObject, Partial<Setting>]>([
     ['an expired Grant', { P5: false }, { grant: { validUntil: '2026-11-20T07:00:00Z' } }],
-    ['a Proof for somebody else', { P12: false }, { proof: { aud: 'did:web:other.example' } }],
+    ['a Proof for another relying party', { P12: false }, { proof: { aud: 'did:web:other.example' } }],
     ['a revoked Grant', { P6: false }, { revoked: true }],
   ])(
     'accepts a DENY for %s, which needs no balances, whether the auditor supplies them or not',

@@ -144,7 +144,7 @@ describe('audit reports a difference for', () => {
       '/principal/id',
     ],
     [
-      'an ALLOW of what was revoked',
+      'an ALLOW of a revoked Grant',
       deny,
       (d) => {
         Object.assign(d, { decision: 'ALLOW', reason: null, authority: allow.body.authority });
@@ -154,7 +154,7 @@ describe('audit reports a difference for', () => {
       '/protocol/checks/P6',
     ],
     [
-      'a refusal for a signature that verifies',
+      'a DENY for a signature that verifies',
       allow,
       (d) => {
         const failed = Object.fromEntries(
@@ -273,7 +273,7 @@ describe('audit refuses a status list', () => {
     expect(result.failures[0]?.message).toContain(problem);
   });
 
-  it('only as undecided when its key is missing in the DID document', async () => {
+  it('as undecided, not as invalid, when its key is missing in the DID document', async () => {
     const listSigner = signerOf(6, `${SERVICE}#status-2`);
     const world = await buildWorld({ listSigner });
     const { status } = world.body.evidence;

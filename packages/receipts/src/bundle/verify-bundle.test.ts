@@ -278,7 +278,7 @@ describe('verifyBundle refuses a bundle', () => {
   const [first] = bundle.evidence;
   const item = first ?? { hash: '', content_type: '', body: '' };
 
-  it('with a member missing, and refuses other JSON or text as malformed-bundle', () => {
+  it('with a member missing as missing-member, and any other value as malformed-bundle', () => {
     for (const name of Object.keys(bundle) as (keyof Bundle)[])
       expect(changed({ [name]: undefined })).toEqual([`missing-member /${name}`]);
     expect(codesOf(verify({}))).toHaveLength(5);

@@ -124,7 +124,7 @@ const HOSTILE: readonly (readonly [string, unknown])[] = [
     },
   ],
   ['a symbol', { ...genuine, decision: Symbol('a') }],
-  ['one nested ten thousand deep', { ...genuine, authority: deep }],
+  ['a Receipt nested ten thousand deep', { ...genuine, authority: deep }],
 ];
 
 const pinnedKeys = readServiceKeys(serviceDocument);

@@ -24,11 +24,11 @@ describe('the JWS of a Receipt', () => {
 
   it.each([
     ['padding', 'YQ=='],
-    ['bits that are left over', 'YR'],
-    ['a character that is left over', 'YWJjZ'],
+    ['trailing bits', 'YR'],
+    ['a trailing character', 'YWJjZ'],
     ['white space', 'YW\nJj'],
-    ['the other alphabet', 'Pj4+Pz8/'],
-    ['no base64', '!'],
+    ['the alphabet of base64', 'Pj4+Pz8/'],
+    ['a character outside base64url', '!'],
     ['no UTF-8', '_w'],
   ])('is refused with %s in any part', (what, part) => {
     expect(splitReceiptJws(`${part}.AA.AA`)).toBeNull();

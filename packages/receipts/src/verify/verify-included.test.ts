@@ -108,7 +108,7 @@ describe('a Receipt whose key has leaked', () => {
     ],
     ['by the leaked key', () => attest({}, signerOf(1, `${SERVICE}#receipt-2`)), 'wrong-key'],
     [
-      'by a key that is none of the service',
+      'by a key that is not of the service',
       () => attest({}, signerOf(9, `${SERVICE}#status-2`)),
       'wrong-signature',
     ],

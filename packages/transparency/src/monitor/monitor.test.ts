@@ -78,7 +78,7 @@ describe('the monitor of an honest service', () => {
     expect(remembered.map(({ checkpoint }) => checkpoint.day)).toHaveLength(5);
   });
 
-  it('notes that the latest checkpoint is 2 days old', async () => {
+  it('notes when two days have ended since the latest published day', async () => {
     const at = (time: string) => look({ nowMs: Date.parse(time) });
     expect((await at('2026-11-15T23:59:59Z')).notes).toEqual([]);
     expect((await at('2026-11-16T00:00:00Z')).notes).toEqual([
@@ -215,7 +215,7 @@ describe('the purpose of a pinned key', () => {
   });
 });
 
-describe('for a day seen earlier, the monitor', () => {
+describe('for a day seen in an earlier look, the monitor', () => {
   beforeEach(async () => {
     await look();
   });
@@ -675,8 +675,8 @@ describe('the persisted state of the monitor', () => {
       (text) => text.replace(/(.{10})"\}\n\]/, 'AAAAAAAAAA"}\n]'),
       'checkpoint of',
     ],
-    ['with something else in it', (text) => text.replace('"days":[', '"days":[7,'), 'is no day'],
-  ])('is refused when it is %s', (_, change, problem) => {
+    ['with an entry that is not a day', (text) => text.replace('"days":[', '"days":[7,'), 'is no day'],
+  ])('is refused: %s', (_, change, problem) => {
     const text = formatSeen(remembered);
     expect(parseSeen(text, pin).ok).toBe(true);
     const parsed = parseSeen(change(text), pin);
