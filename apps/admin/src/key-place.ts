@@ -18,7 +18,7 @@ import { findDatabaseUrl } from './command.ts';
 
 export interface KeyPlace {
   readonly file: KeySetFile;
-  /** This key set and the others that the configuration names; without those that do not exist yet. */
+  /** The key sets of all purposes, with this one. The file of a set that was never needed does not exist. */
   readonly sets: readonly KeySetFile[];
   readonly did: string;
   /** `receipt-1`; only `receipt` if no key was named. */

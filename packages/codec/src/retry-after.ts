@@ -1,4 +1,4 @@
-/** The largest number with nine digits, some 31 years. A longer wait is cut to it. */
+/** The largest number with nine digits, some 31 years. A date that is further ahead gives this number. */
 const MAX_SECONDS = 999_999_999;
 
 /** Seconds from `Retry-After` in either of its forms (RFC 9110 §10.2.3); null if it is absent or has neither form. */

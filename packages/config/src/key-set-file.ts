@@ -96,8 +96,8 @@ export const encryptKeys = (file: KeySetFile): readonly string[] => {
 };
 
 /**
- * Encrypts the key files of these sets with the passphrase of that file, and returns their paths. No file is changed
- * before all could be opened. If the call was cut off, a repeated call completes it.
+ * Encrypts the encrypted key files of these sets again, with the passphrase in the file `newPassphrasePath`. Returns
+ * their paths. No file is changed before all could be opened. If the call was cut off, a repeated call completes it.
  */
 export const changePassphrase = (
   files: readonly KeySetFile[],

@@ -1,8 +1,8 @@
 /**
  * Objects in a bucket of S3, or of storage with its protocol. An object is created with `If-None-Match: *`.
  *
- * - If the server answers that it does not support the condition, the driver asks whether the object exists, writes it
- *   without the condition, and reads back what the server then has.
+ * - If the server answers that it does not support the condition, the driver asks whether the object exists. If not, it
+ *   writes the object without the condition, and the caller reads back what the server then has.
  * - If the server ignores the condition silently, an object can be replaced only by the same bytes, since its name is
  *   their hash.
  */

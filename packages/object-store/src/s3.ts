@@ -5,8 +5,8 @@ const DEFAULT_REGION = 'us-east-1';
 
 /**
  * A client of S3, or of storage with its protocol at `endpoint` (null: Amazon's, by region). Credentials come from the
- * SDK's usual sources. So does the region without an endpoint; with an endpoint, only AWS_REGION is read. The default
- * region is us-east-1. A request is sent once: the caller decides whether to repeat it.
+ * SDK's usual sources. So does the region if there is no endpoint; with an endpoint, only AWS_REGION names it. If no
+ * region is named, it is us-east-1. A request is sent once: the caller decides whether to repeat it.
  */
 export const openS3 = (endpoint: string | null, options: S3ClientConfig = {}): S3Client => {
   // Compose files set the variable to an empty text. It must count as unset, since the SDK would take it for a region.

@@ -53,7 +53,7 @@ export const createServiceReadiness = ({
     // stays ready.
     const { findFault } = identity.statusKeys.signer;
     const signer = findFault === undefined ? {} : { 'status-signer': findFault() ?? 'ok' };
-    // The primary answers in place of the replica, so a fault of the replica is shown but makes the process not
+    // The primary answers in place of the replica, so a fault of the replica is shown but does not make the process
     // unready.
     const found = store.describeReplica();
     const replica = found === null ? {} : { replica: found.fault ?? 'ok' };

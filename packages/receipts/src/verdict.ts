@@ -21,9 +21,10 @@ const UNDECIDED: ReadonlySet<string> = new Set(UNDECIDED_CODES);
 /**
  * The verdict for the failures of a Receipt, an inclusion proof or a bundle.
  *
- * `undecided` if a later version of the library, a readable or newer document, another key or a later day could change
- * every one of the failures. Then no signature may have been checked: if the document is unreadable or lacks the key,
- * anybody can have written the input. `invalid` if any part was found to be altered, whatever else is undecided.
+ * `invalid` if any part was found to be altered, whatever else is undecided. `undecided` if a later version of the
+ * library, a readable or newer document, another key or a later day could change every one of the failures. An
+ * `undecided` input is not authenticated: if the document is unreadable or lacks the key, no signature was checked, and
+ * anybody can have written the input.
  * @example
  * const verified = verifyReceipt(receipt, didDocument);
  * const verdict = verdictOf(verified.ok ? [] : verified.failures);

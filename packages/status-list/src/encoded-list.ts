@@ -39,5 +39,8 @@ export function decodeBitstring(text: string, maxBytes: number = DEFAULT_MAX_BYT
   return bits !== null && bits.length * 8 >= MIN_ENTRIES ? bits : null;
 }
 
-/** Length of incompressible content of `maxBytes`: five bytes for every stored block, header, trailer and base64. */
+/**
+ * Longest text of a list of `maxBytes`: incompressible content with five bytes for every stored block, and header and
+ * trailer, all in base64.
+ */
 const maxChars = (maxBytes: number): number => Math.ceil(((maxBytes + maxBytes / 256 + 64) * 4) / 3);

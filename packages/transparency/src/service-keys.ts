@@ -251,7 +251,10 @@ export interface ServiceSignature {
   /** Exactly what was signed. */
   readonly signingInput: string;
   readonly signature: Uint8Array;
-  /** The instant that the signed text gives as its own; null if another statement vouches for the date. */
+  /**
+   * The instant that the signed text gives as its own. Null: the time of the key is not checked, because something else
+   * vouches for the date, or there is none.
+   */
   readonly signedAtMs: number | null;
 }
 

@@ -5,8 +5,8 @@
  *
  * - Latency. If even the quickest answer is slow with few requests under way, the cause is a disk and not a queue, and
  *   admitting less would not help. In this case the acceptable latency is raised instead.
- * - Increase. While answers take at most half of the acceptable time and the limit is in use, it grows by a quarter per
- *   round.
+ * - Increase. While answers take at most the acceptable time less half of `LATE_MS` and the limit is in use, it grows
+ *   by a quarter per round.
  * - Decrease. When answers are late, the limit is cut to throughput × acceptable latency (Little's law). Throughput is
  *   the best rate of the last seconds, or the best sustained rate of the last minute. Neither alone is enough: at half
  *   load the recent rate shows the demand and not the capacity, and after a standstill it shows how a backlog was

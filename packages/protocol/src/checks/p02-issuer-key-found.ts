@@ -65,7 +65,7 @@ const retiredKey = (
   { facts: { allocation } }: CheckContext,
   consulted: Consulted,
 ): CheckResult<KeyFound> => {
-  // The Principal still holds a retired key. A Grant signed with it must not begin after the retirement.
+  // The holder of a retired key can still sign with it. Such a Grant must not begin after the retirement.
   if (grant.validFromMs > retiredAtMs) return deny('ISSUER_KEY_NOT_FOUND', consulted);
   if (allocation === undefined) return need({ fact: 'allocation', grantId: grant.id });
   if (allocation.answer === 'unavailable') return unavailableNow(consulted);

@@ -1,6 +1,6 @@
 /**
- * P6: the service allocated the Grant's id to this issuer, the Grant is the one that was first allowed under that id,
- * and it has not been revoked (protocol §7, §9). The status list is consulted only for a Grant that matches its
+ * P6: the service allocated the Grant's id to this issuer, no other Grant was first allowed under that id, and the
+ * Grant has not been revoked (protocol §7, §9). The status list is consulted only for a Grant that matches its
  * allocation.
  */
 import { sha256Of } from '@svc/codec';

@@ -48,7 +48,8 @@ const withinBudget = (candidates: Survivors, context: CheckContext): CheckResult
   const { grantId } = candidates;
   const { balances: answer } = context.facts;
   if (answer === undefined) return need({ fact: 'balances', grantId });
-  // A Grant that was never consumed from has balances of version 0. Any answer without balances is a failed look-up.
+  // A Grant that was never consumed from has balances of version 0. So an answer without this Grant's balances is a
+  // failed look-up, never an unused budget.
   if (answer.answer !== 'found' || answer.value.grantId !== grantId) return unavailableNow();
   const balances = answer.value;
   const { survivors, consumptions } = openBudgets(candidates, balances, context);

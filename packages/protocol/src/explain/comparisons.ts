@@ -95,7 +95,7 @@ const keyComparison = (
   return { what, found: kid, expected: 'a strict Ed25519 key of the issuer' };
 };
 
-/** Whether the Grant belongs to its issuer and is paused: then its allocation names no place in a status list. */
+/** Whether the Grant's id was allocated to its issuer and is paused: the allocation then names no status list. */
 export const isPaused = ({ issuer }: Grant, { allocation }: CheckContext['facts']): boolean =>
   allocation?.answer === 'found' &&
   allocation.value.issuer === issuer &&

@@ -29,8 +29,8 @@ import {
 export interface Capability {
   readonly action: ActionType;
   /**
-   * Required keys have the right type. Under a profile with budgets, budget keys do so after P1. Other keys are as the
-   * Principal signed them.
+   * Required keys have the right type. Budget keys have it once P1 has passed under a profile with budgets. Other keys
+   * are as the Principal signed them.
    */
   readonly constraints: JsonObject;
   /** Absent means every resource. */

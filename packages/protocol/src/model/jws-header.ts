@@ -14,8 +14,8 @@ const MEMBERS = new Set(['alg', 'typ', 'kid']);
 const ALGORITHMS: ReadonlySet<string> = new Set(['EdDSA', 'Ed25519']);
 
 /**
- * Checks the header and returns its `kid`, or null if that has the wrong form. `cty`: the content type that the header
- * may name (RFC 7515 §4.1.10); it adds nothing to `typ`.
+ * Checks the header and returns its `kid`; null if the `kid` is missing or has the wrong form. `cty`: the content type
+ * that the header may name (RFC 7515 §4.1.10); it adds nothing to `typ`.
  */
 export const parseProtectedHeader = (
   header: JsonObject,

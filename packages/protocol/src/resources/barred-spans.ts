@@ -1,13 +1,13 @@
 /**
  * The parts of a URL that no wildcard matches (protocol §6). Another reader of the URL, which decodes more than RFC
- * 3986 does, could take such a part for a way out of what the pattern grants. Common servers:
+ * 3986 does, could take such a part for a way out of what the pattern grants. Servers that do one of these are common:
  *
  * - decode `%2F` or `%252F` before they resolve `..`;
  * - take a backslash for a slash;
  * - end a text at NUL;
  * - cut `;parameters` off a segment.
  *
- * Some also decode `%u002F` and forms that UTF-8 forbids, or take slashes of other scripts for `/`.
+ * Some servers decode `%u002F` and forms that UTF-8 forbids, or take slashes of other scripts for `/`.
  */
 import { type Decoded, decodeFully } from './decode-fully.ts';
 

@@ -36,10 +36,10 @@ export const resourceMatcher = (resource: string): ((pattern: string) => boolean
  * Whether the pattern matches a URL in `normalizeHtu` form. Scheme, authority and path are matched one by one, so a
  * wildcard in the host never extends into the path.
  *
- * The scheme is literal: a pattern that does not start with `http://` or `https://` matches nothing, also if it starts
- * with a wildcard. A pattern without a path (`https://shop.example`, `https://**`) matches only the path `/`, because
- * the URL that it spells normalises to that; `/**` grants every path. No wildcard matches text that a server could take
- * for a way out of the pattern (barred-spans.ts).
+ * The scheme is literal: except `*` alone, a pattern that does not start with `http://` or `https://` matches nothing,
+ * also if it starts with a wildcard. A pattern without a path (`https://shop.example`, `https://**`) matches only the
+ * path `/`, because the URL that it spells normalises to that; `/**` grants every path. Except in `*` alone, no
+ * wildcard matches text that a server could take for a way out of the pattern (barred-spans.ts).
  */
 export const matchesUrl = (pattern: string, normalizedUrl: string): boolean =>
   urlMatcher(normalizedUrl)(pattern);

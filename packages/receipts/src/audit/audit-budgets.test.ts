@@ -262,7 +262,7 @@ describe('the audit of a decision that pins no balances', () => {
     expect(assumedOf(audit(inputOf(plain)), '/protocol/checks/P19')).toEqual([]);
   });
 
-  /** A Receipt that is signed and consistent, but that the engine gives under no balances. */
+  /** A Receipt that is signed and consistent, but that the engine does not give for any balances. */
   const refused = async (from: World) => {
     const denied = await buildWorld({ ...budgeted([B], [used(B, 300_000)]) });
     return resign(from.body, (d) => {
