@@ -72,7 +72,7 @@ describe('a new passphrase', () => {
     return { env, passphrase, next, files, said, change, open };
   };
 
-  it('is that of all sets at once, those of Receipts, status lists and the sandbox, before it is said to put it in place', async () => {
+  it('is applied to all key sets (Receipts, status lists, sandbox), and the operator is told to put it in place', async () => {
     const { files, next, said, change, open } = await begin();
     expect(await change()).toBe(0);
     for (const { pem } of files) expect(said.join()).toContain(pem);
@@ -80,7 +80,7 @@ describe('a new passphrase', () => {
     expect(await open(next)).toEqual([true, true, true]);
   });
 
-  it('goes on where it was cut off, whichever files have it already', async () => {
+  it('is applied to the remaining files after an interruption, whichever files have it already', async () => {
     const { files, next, change, open } = await begin();
     const former = files.map(({ pem }) => readFileSync(pem, 'utf8'));
     for (const [i, { pem }] of files.entries()) {
@@ -92,7 +92,7 @@ describe('a new passphrase', () => {
     expect(await open(next)).toEqual([true, true, true]);
   });
 
-  it('is given to no file unless each can be opened, and each set that is configured is there', async () => {
+  it('is applied to no file unless every key can be opened and every configured set exists', async () => {
     const { env, files, passphrase, said, change, open } = await begin();
     const [, status] = files;
     const former = readFileSync(status?.pem ?? '', 'utf8');
@@ -108,7 +108,7 @@ describe('a new passphrase', () => {
   });
 });
 
-describe('keys that a database knows', () => {
+describe('key commands on a database', () => {
   let dataDir: string;
   const envOf = () => ({ DATABASE_URL: database.url, SVC_DATA_DIR: dataDir });
   const start = async (env: Readonly<Record<string, string>> = envOf()) => {
@@ -132,7 +132,7 @@ describe('keys that a database knows', () => {
     return (await runSql<{ kid: string }>(database.url, text)).map(({ kid }) => kid.split('#')[1]);
   };
 
-  it('one signs once it was published for 60 s by the clock that has dated it, whatever this machine’s shows', async () => {
+  it('rotate to a key once it was published for 60 s by the clock of the database, whatever the local clock shows', async () => {
     vi.spyOn(console, 'log').mockImplementation(() => {});
     const now = Date.now();
     vi.spyOn(Date, 'now').mockReturnValue(now + 120_000);
@@ -144,7 +144,7 @@ describe('keys that a database knows', () => {
     expect(await keysRotateCommand.run({}, envOf(), 'receipt-1')).toBe(0);
   });
 
-  it('a leaked one ends while the clock is in doubt, and once the time is certain a repeat signs the status lists anew', async () => {
+  it('end a leaked key while the clock is in doubt; a repeat afterwards signs the status lists again', async () => {
     const said: string[] = [];
     for (const method of ['log', 'error'] as const)
       vi.spyOn(console, method).mockImplementation((text) => said.push(text));
@@ -161,7 +161,7 @@ describe('keys that a database knows', () => {
     expect(said.join('\n')).toContain('0 status lists are signed anew.');
   });
 
-  it('a leaked one whose successor got another passphrase than that of the nodes ends, and the exit code says so, as it does under the passphrase of the nodes until that is put right', async () => {
+  it('end a leaked key whose successor has another passphrase than the nodes, and exit with 1 until that is corrected', async () => {
     const said: string[] = [];
     for (const method of ['log', 'error'] as const)
       vi.spyOn(console, method).mockImplementation((text) => said.push(text));
@@ -184,7 +184,7 @@ describe('keys that a database knows', () => {
     expect(await compromise(ofNodes)).toBe(0);
   });
 
-  it('one whose successor cannot be made signs on, and what is said names a place for it that needs no token', async () => {
+  it('keep a key in use whose successor cannot be made, and name a place for it that needs no token', async () => {
     const values = { 'private-key': 'pkcs11:token=none?module-path=/nowhere.so' };
     const path = join(dataDir, 'status-keys.json');
     const before = readFileSync(path, 'utf8');
@@ -194,7 +194,7 @@ describe('keys that a database knows', () => {
     expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
-  it('a leaked one is taken out of no file where the database is that of another service', async () => {
+  it('take a leaked key out of no file if the database is that of another service', async () => {
     const did = 'did:web:another.example';
     await changeServiceDid(database.url, did);
     const path = join(dataDir, 'status-keys.json');

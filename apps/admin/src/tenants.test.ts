@@ -14,7 +14,7 @@ const TOKEN = { SVC_ADMIN_TOKEN: 'test-admin-token-0123456789abcdefghij' };
 
 afterEach(() => vi.restoreAllMocks());
 
-describe('what is registered over the API', () => {
+describe('a registration by svc-admin', () => {
   it.each<[object, string[]]>([
     [
       {
@@ -37,7 +37,7 @@ describe('what is registered over the API', () => {
       },
       ['principal', 'create', '--slug', 'p', '--key', 'z6MkA', '--key', 'next=z6MkB'],
     ],
-  ])('is what the options say, and what is not given is left to the API: %j', async (body, words) => {
+  ])('sends what the options say, and leaves the rest to the API: %j', async (body, words) => {
     const sent = vi.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json({}, { status: 201 }));
     vi.spyOn(console, 'log').mockReturnValue();
     expect(await run(TOKEN, ...words, '--api', 'https://svc.example')).toBe(0);
@@ -50,7 +50,7 @@ describe('what is registered over the API', () => {
     [['principal', 'create', '--did', 'did:web:a'], 'PRINCIPAL_DID=did:web:a\nSVC_PRINCIPAL_KEY=dk_1'],
     [['relying-party', 'create', '--did', 'did:web:a'], 'SHOP_DID=did:web:a\nSVC_RP_KEY=dk_1'],
   ])(
-    'is shown with --env as lines of an environment file that the service too starts with: %j',
+    'prints with --env the lines of an environment file that the service accepts: %j',
     async (words, lines) => {
       const answer = { org_id: 'org_1', did: 'did:web:a', api_key: 'dk_1', created_at: 'x' };
       vi.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json(answer, { status: 201 }));
@@ -62,21 +62,23 @@ describe('what is registered over the API', () => {
     },
   );
 
-  it('is refused where a number is none', () =>
+  it('is refused if --proof-window is not a whole number', () =>
     expect(run(TOKEN, 'relying-party', 'create', '--slug', 's', '--proof-window', '1m')).rejects.toThrow(
       '--proof-window must be a whole number, not 1m',
     ));
 
-  it('is refused without the admin token, before anything is asked', () =>
+  it('is refused without the admin token', () =>
     expect(run({}, ...create)).rejects.toThrow('neither SVC_ADMIN_TOKEN nor SVC_ADMIN_TOKEN_FILE is set'));
 
-  it('is not sent where the token could be read on the way', () =>
+  it('is refused over plain http to another host, where the token could be read on the way', () =>
     expect(run(TOKEN, ...create, '--api', 'http://svc.example')).rejects.toThrow('must be https'));
 
-  it.each(['localhost:8080', 'svc.example', 'https://'])('is not sent to %s, which is no address', (api) =>
-    expect(run(TOKEN, ...create, '--api', api)).rejects.toThrow(
-      /is no address: begin with https:\/\/, or http:\/\/ for this machine/,
-    ),
+  it.each(['localhost:8080', 'svc.example', 'https://'])(
+    'is refused if the address is %s, which is invalid',
+    (api) =>
+      expect(run(TOKEN, ...create, '--api', api)).rejects.toThrow(
+        /is no address: begin with https:\/\/, or http:\/\/ for this machine/,
+      ),
   );
 
   it.each([
@@ -97,14 +99,14 @@ describe('what is registered over the API', () => {
     ],
     [409, '{"error":"CONFLICT","message":"Slug is taken."}', 'Slug is taken.'],
     [502, '<html>', '<html>'],
-  ])('says in a sentence why it was refused: %d %s', async (status, text, told) => {
+  ])('reports in one sentence why the API refused it: %d %s', async (status, text, told) => {
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(text, { status }));
     const said = vi.spyOn(console, 'error').mockReturnValue();
     expect(await run(TOKEN, ...create, '--api', 'https://svc.example')).toBe(1);
     expect(said.mock.calls).toEqual([[`https://svc.example/orgs answered ${status}: ${told}`]]);
   });
 
-  it('says whom it could not reach', () =>
+  it('reports the address that did not answer', () =>
     expect(run(TOKEN, ...create, '--api', 'http://127.0.0.1:1')).rejects.toThrow(
       'http://127.0.0.1:1 did not answer',
     ));

@@ -78,7 +78,7 @@ const startSilent = async () => {
 };
 
 /** One runner sends these requests, one after another or at once. */
-describe('of what a runner is asked for', () => {
+describe('a conformance run', () => {
   const engines = ['independent.example', 'own.example'];
   // A sample is enough: the tests of @svc/cli check that our engine passes.
   const right = sampleOf(engines, 1);
@@ -119,7 +119,7 @@ describe('of what a runner is asked for', () => {
   }, 60_000);
   const ended = (endpoint: string) => readRun(store, ids.get(endpoint) ?? '');
 
-  it.each(right)('%s passes every vector in at most 50 requests', async (name) => {
+  it.each(right)('against %s passes every vector in at most 50 requests', async (name) => {
     const run = await ended(`https://${name}/`);
     expect(run).toMatchObject({
       status: 'passed',
@@ -132,7 +132,7 @@ describe('of what a runner is asked for', () => {
     expect(run.report?.requests).toBe(run.requests);
   });
 
-  it('an engine with one fault fails, and the report names the case and the difference', async () => {
+  it('against an engine with one fault fails, and its report names the case and the difference', async () => {
     expect(faulty).toBeDefined();
     const { status, report } = await ended(FAULTY);
     expect(status).toBe('failed');
@@ -142,15 +142,15 @@ describe('of what a runner is asked for', () => {
     ]);
   });
 
-  it.each(Object.entries(refused))('%s is an error that says why: %s', async (endpoint, why) => {
+  it.each(Object.entries(refused))('against %s ends as an error that says why: %s', async (endpoint, why) => {
     const run = await ended(endpoint);
     expect([run.status, run.requests, run.endpoint]).toEqual(['error', 0, endpoint]);
     expect(run.error).toMatch(new RegExp(`^describe: .*(${why}|without a dot)`));
   });
 });
 
-describe('of a run under way', () => {
-  it('SIGKILL: it is not taken again, and ends as interrupted by whoever comes once its time is over', async () => {
+describe('a run under way', () => {
+  it('is not taken again after SIGKILL, and another runner ends it as interrupted once its lease is over', async () => {
     const silent = await startSilent();
     const [id, leased] = [
       await insertRun(store, 'https://engine.example/killed'),
@@ -173,7 +173,7 @@ describe('of a run under way', () => {
     await sql.query(`delete from conformance_runs where run_id = $1`, [leased]);
   });
 
-  it('SIGTERM: it ends as interrupted at once, the exit code is 0, and what waits is left to others; before that its admin port shows liveness, readiness and metrics', async () => {
+  it('ends as interrupted on SIGTERM with exit code 0, and waiting runs are left; the admin port answers before that', async () => {
     const silent = await startSilent();
     const hosts = { 'engine.example': silent.url, 'nothing.example': (await serveNothing()).url };
     const runner = startRunner(options(hosts));
@@ -203,7 +203,7 @@ describe('of a run under way', () => {
   });
 });
 
-it('two runners at once ask each endpoint once', async () => {
+it('two runners at once call each endpoint once', async () => {
   const { asked, url } = await serveNothing();
   const hosts = { 'engine.example': url };
   const ids: string[] = [];
@@ -214,7 +214,7 @@ it('two runners at once ask each endpoint once', async () => {
 });
 
 it.runIf(isDeep)(
-  'holds no more memory for endpoints that send without end than for one that answers',
+  'endpoints that send without end raise the peak memory of a runner by less than 128 MiB',
   async () => {
     const poison = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });

@@ -45,7 +45,7 @@ afterAll(() => {
   for (const folder of [keysDir, coldDir, packedDir]) rmSync(folder, { recursive: true, force: true });
 });
 
-it('packs and detaches days that are old enough, counts none twice, and the rest of the database has no fault', async () => {
+it('the worker packs and detaches days that are old enough, counts none twice, and leaves no fault for fsck', async () => {
   await makeWorkForEveryJob({ databaseUrl: database.url, keysDir });
   const counts = 'select day::text, verifies::integer from usage_by_day order by day, verifies';
   const env = { SVC_COLD: pathToFileURL(coldDir).href, SVC_HOT_DAYS: '1' };
@@ -142,7 +142,7 @@ const APIS: [how: string, file: () => string][] = [
   ['as it is packed', () => packed('api')],
 ];
 it.each(sampleOf(APIS, 1))(
-  'the API, %s, reads what is cold on a thread of its own: leaves of a day that only objects have',
+  'the API, %s, reads the leaves of a cold day on a separate thread',
   (_, file) => expectLeaves(file()),
   60_000,
 );
@@ -171,7 +171,7 @@ describe('fsck --cold', () => {
     receipts = join(coldDir, parseColdDay(manifest).tables.receipts[0]?.name ?? '');
   });
 
-  it('has no fault with what the worker packed, and reads all of it', async () => {
+  it('finds no fault in what the worker packed, and reads all of it', async () => {
     expect(await check()).toEqual({ faults: [], notes: [], looked: 2 });
   });
 
@@ -196,7 +196,7 @@ describe('fsck --cold', () => {
     }),
   );
 
-  it.runIf(isDeep)('finds bytes behind an object, where whoever reads Parquet begins', () =>
+  it.runIf(isDeep)('finds bytes appended to an object, where readers of Parquet begin', () =>
     restoring(async (file) => {
       appendFileSync(file, readFileSync(file));
       expect((await check()).faults).toEqual(onlyFault(`${receipts.slice(coldDir.length + 1)} has `));
@@ -204,7 +204,7 @@ describe('fsck --cold', () => {
   );
 
   it.runIf(isDeep)(
-    'finds that the recorded manifest is not in the store, and one there that nobody has signed',
+    'finds that the recorded manifest is missing in the store, and finds a forged manifest there',
     async () => {
       const folder = join(coldDir, busy, 'manifests');
       const [name = ''] = readdirSync(folder);
@@ -231,7 +231,7 @@ describe('fsck --cold', () => {
 
   // For the hash check this is the same as an object with a wrong byte, so a sample leaves it out.
   it.runIf(isDeep)(
-    'finds an object that is newer than its manifest: the same day, written anew with another action, under the name of the former one',
+    'finds an object newer than its manifest: the same day packed with another action, under the old name',
     () =>
       restoring(async (file) => {
         const folder = mkdtempSync(join(tmpdir(), 'svc-newer-'));
@@ -254,7 +254,7 @@ describe('fsck --cold', () => {
   );
 
   it.runIf(isDeep)(
-    'finds a manifest of another day, and one that nobody has signed; an object that no manifest names is told',
+    'finds a manifest of another day and a forged one, and notes an object that no manifest names',
     async () => {
       const [row] = await runSql<{ manifest: string; hash: string }>(
         database.url,
@@ -316,7 +316,7 @@ describe('svc-admin ledger', () => {
     (await runSql<{ state: string }>(database.url, 'select state from cold_days where day = $1', [day]))[0]
       ?.state;
 
-  it('says where days are, proves them, brings one back, packs it again, and removes what is over', async () => {
+  it('verifies, unpacks and packs days, shows where they are, and drops those that are due', async () => {
     if (isDeep) {
       const status = await admin('ledger', 'status', '--all');
       expect(status.code, status.text).toBe(0);
@@ -366,7 +366,7 @@ describe('svc-admin ledger', () => {
   }, 120_000);
 
   it.runIf(isDeep)(
-    'verify in a shell that names another folder says so, notes nothing of any day, and makes none',
+    'verify with another folder is refused, records no problem of any day, and creates no folder',
     async () => {
       const typo = join(keysDir, 'typo');
       expect(await adminOn(pathToFileURL(typo).href, ['ledger', 'verify'])).toMatchObject({
@@ -388,7 +388,7 @@ describe('svc-admin ledger', () => {
   );
 
   it.runIf(isDeep)(
-    'names what is not in the store any more, until it is',
+    'names what is missing in the store until it is back',
     async () => {
       renameSync(join(coldDir, busy), join(coldDir, 'away'));
       expect(await admin('ledger', 'verify')).toMatchObject({
@@ -409,7 +409,7 @@ describe('svc-admin ledger', () => {
 
   // clear-days.test.ts of store-pg, "days packed under a former DID", checks the same within one process.
   it.runIf(isDeep)(
-    'and the API read, prove and bring back what was packed before the service got another DID',
+    'verifies and unpacks days packed under a former DID of the service, and the API reads them',
     async () => {
       expect(await admin('service-did', 'change', 'did:web:new.test', '--apply')).toMatchObject({ code: 0 });
       baseUrl = 'http://new.test';
@@ -425,7 +425,7 @@ describe('svc-admin ledger', () => {
   );
 });
 
-it('a thread packs into no folder that is not there, and makes none', async () => {
+it('a packing thread refuses a folder that does not exist, and does not create it', async () => {
   const gone = join(keysDir, 'gone');
   const program = pathToFileURL(programFile('apps/worker'));
   const places = { databaseUrl: database.url, place: pathToFileURL(gone).href, endpoint: null };
@@ -436,7 +436,7 @@ it('a thread packs into no folder that is not there, and makes none', async () =
 });
 
 it.runIf(isDeep)(
-  'a mount that hangs for two threads takes the two places of the process, and names of hosts are looked up',
+  'a mount that hangs for two threads takes the two places of the process, and host names are still looked up',
   async () => {
     const [row] = await runSql<{ manifest: string }>(
       database.url,
@@ -471,7 +471,7 @@ it.runIf(isDeep)(
 );
 
 it.runIf(isDeep)(
-  'a day of the largest Receipts and outcomes there are is packed and proven on the thread, in the memory it has',
+  "a day of Receipts and outcome records of the largest size is packed and proven within the thread's memory",
   async () => {
     const startMs = Date.parse(daysAgo(9));
     const count = sampled({ quick: 1_280, deep: 4_096 });

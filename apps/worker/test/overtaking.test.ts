@@ -90,7 +90,7 @@ const question = <T>() => {
 };
 
 describe('checks of a domain', () => {
-  it('a proof seen before the loss was recorded does not bring the verification back', async () => {
+  it('do not restore the verification with a proof that was seen before its loss was recorded', async () => {
     const { did } = await insertHosted(store);
     expect((await check(node({ prove: async () => 'proven' }), did))?.from).toBe('unverified');
     const early = question<DomainProof>();
@@ -102,7 +102,7 @@ describe('checks of a domain', () => {
     expect((await principalOf(did)).verificationState).toBe('unverified');
   });
 
-  it('two that agree are both recorded', async () => {
+  it('that agree are both recorded', async () => {
     const { did } = await insertHosted(store);
     const both = [question<DomainProof>(), question<DomainProof>()];
     const results = Promise.all(both.map(({ ask }) => check(node({ prove: ask }), did)));
@@ -116,7 +116,7 @@ describe('checks of a domain', () => {
     ]);
   });
 
-  it('two rounds at once without a lock change and audit each Principal once', async () => {
+  it('are audited once per Principal, even if three rounds run at once without a lock', async () => {
     const dids = await Promise.all(Array.from({ length: 25 }, async () => (await insertHosted(store)).did));
     const proving = node({ prove: async () => 'proven' });
     const rounds = await Promise.all(
@@ -135,7 +135,7 @@ describe('checks of a domain', () => {
     store: { ...store, principals: { ...store.principals, ...principals } },
   });
 
-  it('one that cannot be recorded fails alone and stays due', async () => {
+  it('that cannot be recorded fail alone and stay due', async () => {
     const { did: broken } = await insertHosted(store);
     const { did: sound } = await insertHosted(store);
     const failing = failingNode({
@@ -147,7 +147,7 @@ describe('checks of a domain', () => {
     expect((await principalOf(sound)).lastCheckedMs).not.toBeNull();
   });
 
-  it('a round ends where storage has recorded none of a thousand', async () => {
+  it('end their round after a thousand that could not be recorded', async () => {
     const { did } = await insertHosted(store);
     const host = await principalOf(did);
     const limits: number[] = [];
@@ -177,7 +177,7 @@ describe('fetches of a DID document', () => {
     while (clock.nowMs() <= (document?.resolvedAtMs ?? 0)) await new Promise(setImmediate);
   };
 
-  it('one asked for before the document in force was had is asked for again', async () => {
+  it('that began before the document in force was fetched are repeated', async () => {
     const { did } = await insertHosted(store);
     const early = question<DidResolution>();
     const answers = [early.ask, async () => resolved(did, 'newest')];
@@ -196,7 +196,7 @@ describe('fetches of a DID document', () => {
     expect(keys.map(({ kid }) => kid).toSorted()).toEqual([`${did}#new`, `${did}#newest`]);
   });
 
-  it('the same document again changes its date and not the version that decisions rest on', async () => {
+  it('that find the same document change its date, but not the version that decisions rest on', async () => {
     const { did } = await insertHosted(store);
     const deps = node({ resolve: async () => resolved(did, 'same') });
     await refreshHostedDocument(deps, await principalOf(did));

@@ -70,7 +70,7 @@ const countsOf = (log: readonly string[]): Record<string, number> => {
   return sums;
 };
 
-describe('a round, and the next one', () => {
+describe('two rounds of the worker', () => {
   /** Three Principals whose host answers, and three whose host does not. */
   let answering: [Hosted, Hosted, Hosted];
   let away: [Hosted, Hosted, Hosted];
@@ -137,7 +137,7 @@ describe('a round, and the next one', () => {
     }
   }, 60_000);
 
-  it('records what is found, audits what changes, and leaves alone what is not due; the next one asks none', async () => {
+  it('ask only the domains that are due, record the results and audit the changes; the second round asks none', async () => {
     const [proven, lost, early] = answering;
     expect(asked.toSorted()).toEqual(namesOf([proven, lost]));
     expect(await statesOf(answering)).toEqual(['verified', 'unverified', 'verified']);
@@ -146,49 +146,46 @@ describe('a round, and the next one', () => {
     expect(await audited(early.did)).toEqual([]);
   });
 
-  it('a domain that cannot be asked is asked again within the hour, and at the latest when its 72 h are over', async () => {
+  it('ask a domain that did not answer again after an hour, and unverify it once its 72 h are over', async () => {
     const isRecent = (ms: number) => Date.now() - ms < 10 * 60_000;
     expect(ofFirst.checks.slice(3).map(isRecent)).toEqual([true, false, true]);
     expect(await statesOf(away)).toEqual(['verified', 'verified', 'unverified']);
   });
 
-  it('counts what was found, and apart from it what could not be asked, or had no proof, of those that were proven once', () => {
+  it('count proofs that were found, absent or unknown, and separately those of domains that were proven before', () => {
     expect(ofFirst.counted).toEqual({ proven: 1, absent: 1, unknown: 3, unasked: 2, astray: 3, lost: 2 });
   });
 
-  it('stamps revocations that were cut off between their phases once nobody can be at them any more; others are left alone', async () => {
+  it('complete a revocation that was cut off between its phases, and leave others alone', async () => {
     const [cutOff, underWay, active] = ofFirst.stamps;
     expect(cutOff).toBeGreaterThan(Date.now() - 10 * 60_000);
     expect([underWay, active]).toEqual([null, null]);
     expect((await stampsOf())[0]).toBe(cutOff);
   });
 
-  it('makes the partitions of the days to come', async () => {
+  it('create missing partitions of the days to come', async () => {
     expect(await countPartitions()).toBe(partitions);
   });
 });
 
 describe('re-verification', () => {
-  it('two workers at once ask each domain that is due once', async () => {
+  it('asks each due domain once, even if two workers run at once', async () => {
     const due = await insertMany(30);
     await Promise.all([runOnce(optionsFor(due)), runOnce(optionsFor(due))]);
     expect(hosts.asked.toSorted()).toEqual(namesOf(due));
     for (const { did } of due) expect((await store.principals.find(did))?.lastCheckedMs).not.toBeNull();
   });
 
-  it.runIf(isDeep)(
-    'after downtime everything that came due meanwhile is done, the longest unchecked first',
-    async () => {
-      const due = await insertMany(20);
-      for (const [i, { did }] of due.entries()) await setChecked([did], `${50 - i} days`);
-      await runOnce(optionsFor(due));
-      const place = (i: number) => hosts.asked.indexOf(due[i]?.name ?? '');
-      expect(hosts.asked.toSorted()).toEqual(namesOf(due));
-      expect(place(0)).toBeLessThan(place(19));
-    },
-  );
+  it.runIf(isDeep)('does everything that came due during downtime, the longest unchecked first', async () => {
+    const due = await insertMany(20);
+    for (const [i, { did }] of due.entries()) await setChecked([did], `${50 - i} days`);
+    await runOnce(optionsFor(due));
+    const place = (i: number) => hosts.asked.indexOf(due[i]?.name ?? '');
+    expect(hosts.asked.toSorted()).toEqual(namesOf(due));
+    expect(place(0)).toBeLessThan(place(19));
+  });
 
-  it('SIGTERM amid a round: what is under way is recorded, the exit code is 0, the rest is done by the next', async () => {
+  it('stopped by SIGTERM records what is under way, exits with 0 and leaves the rest to the next worker', async () => {
     const due = await insertMany(40);
     let open = () => {};
     hosts.gate = new Promise((resolve) => {
@@ -207,24 +204,21 @@ describe('re-verification', () => {
     expect(hosts.asked.toSorted()).toEqual(namesOf(due));
   });
 
-  it.runIf(isDeep)(
-    'SIGTERM amid a single round: no further job is begun, and the exit code says that it was not whole',
-    async () => {
-      const due = await insertMany(1);
-      let open = () => {};
-      hosts.gate = new Promise((resolve) => {
-        open = resolve;
-      });
-      const worker = startWorker({ ...optionsFor(due), parameters: ['--once'] });
-      while (hosts.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      worker.signal('SIGTERM');
-      open();
-      expect(await worker.ended).toBe(1);
-    },
-  );
+  it.runIf(isDeep)('stopped by SIGTERM in a single round (--once) exits with 1', async () => {
+    const due = await insertMany(1);
+    let open = () => {};
+    hosts.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const worker = startWorker({ ...optionsFor(due), parameters: ['--once'] });
+    while (hosts.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    worker.signal('SIGTERM');
+    open();
+    expect(await worker.ended).toBe(1);
+  });
 
   it.runIf(isDeep)(
-    'SIGKILL amid a round: the lock goes with the process, and the next one does what was not recorded',
+    'stopped by SIGKILL loses its lock with the process, and the next worker checks what was not recorded',
     async () => {
       const due = await insertMany(10);
       let open = () => {};
@@ -244,7 +238,7 @@ describe('re-verification', () => {
 });
 
 describe('revocations cut off between their phases', () => {
-  it.runIf(isDeep)('a Principal whose barrier is held up does not hold up the others', async () => {
+  it.runIf(isDeep)('are completed for other Principals while the barrier of one is held up', async () => {
     const [held, free] = (await insertMany(2)) as [Hosted, Hosted];
     const [heldGrant] = await insertGrants(store, held.did, 1);
     const [freeGrant] = await insertGrants(store, free.did, 1);
@@ -265,7 +259,7 @@ describe('revocations cut off between their phases', () => {
   });
 });
 
-it('the admin port tells that the worker lives, is ready, and what its jobs did', async () => {
+it('the admin port reports that the worker is alive and ready, and the rounds of its jobs', async () => {
   const worker = startWorker(optionsFor([]));
   const { adminPort, jobs } = JSON.parse(await worker.line('"working"')) as {
     adminPort: number;

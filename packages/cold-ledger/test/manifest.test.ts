@@ -28,7 +28,7 @@ if (sample === undefined) throw new Error('no sample');
 const day = await manifestOf(objects, await packTables(objects, DAY, sourceOf(sample), { sizes: SIZES }));
 const signed = await signColdDay(day, signer);
 
-it('a signed manifest says what was signed, has one text, and holds for an empty day too', async () => {
+it('a signed manifest verifies as what was signed, always has the same text, and works for an empty day', async () => {
   expect(verify(signed)).toEqual({ ok: true, day });
   expect(await signColdDay(structuredClone(day), signer)).toBe(signed);
   const nothing = { receipts: [], attestations: [], consumption_events: [] };
@@ -37,7 +37,7 @@ it('a signed manifest says what was signed, has one text, and holds for an empty
   expect(verify(await signColdDay(empty, signer))).toEqual({ ok: true, day: empty });
 });
 
-it('is refused with any bit flipped', () => {
+it('a manifest with any bit flipped is refused', () => {
   const bytes = Buffer.from(signed);
   const law = fc.property(fc.nat(bytes.length * 8 - 1), (bit) => {
     const flipped = Buffer.from(bytes);
@@ -47,7 +47,7 @@ it('is refused with any bit flipped', () => {
   fc.assert(law, { numRuns: sampled({ quick: 100, deep: 5_000 }) });
 });
 
-it('is refused by another key, of another kind, of another service, or not in its one form', async () => {
+it('a manifest is refused by another key, with another type, of another service, or in another form', async () => {
   const payload = day as never;
   const typ = 'svc-cold-day+jwt';
   for (const text of [
@@ -63,7 +63,7 @@ it('is refused by another key, of another kind, of another service, or not in it
   expect(verify(await signCompactJws(signer, { typ }, payload)).ok).toBe(true);
 });
 
-it('is believed under each DID that the service has or had, by the keys of that one alone', async () => {
+it('a manifest verifies under each DID that the service has or had, only with the keys of that DID', async () => {
   const other = 'did:web:new.test';
   const present = readServiceKeys(JSON.stringify(serviceDocument).replaceAll(SERVICE, other));
   if (!present.ok) throw new Error('no keys');
@@ -76,7 +76,7 @@ it('is believed under each DID that the service has or had, by the keys of that 
   });
 });
 
-it('of a key that ended before the day did is refused, whatever its date: a thief of that key chooses it', async () => {
+it('a manifest signed by a key that ended before its day ended is refused, whatever its iat', async () => {
   const endMs = Date.parse(DAY) + 86_400_000;
   const endingAt = (untilMs: number) => {
     const verificationMethod = serviceDocument.verificationMethod.map((method) => ({
@@ -106,34 +106,34 @@ const withObject = (change: (object: ObjectEntry) => object, table: keyof ColdDa
 };
 
 it.each([
-  ['a schema that is not known', { ...day, schema: 2 }],
-  ['a member too many', { ...day, note: 1 }],
+  ['an unknown schema', { ...day, schema: 2 }],
+  ['an additional member', { ...day, note: 1 }],
   ['no root', { ...day, root: null }],
-  ['no day', { ...day, day: '2026-02-30' }],
+  ['an invalid day', { ...day, day: '2026-02-30' }],
   ['ids of another day', { ...day, day: '2026-10-02' }],
   ['another number of Receipts', { ...day, tree_size: day.tree_size + 1 }],
-  ['a table too few', { ...day, tables: { receipts: day.tables.receipts, attestations: [] } }],
+  ['a missing table', { ...day, tables: { receipts: day.tables.receipts, attestations: [] } }],
   ['objects out of order', { ...day, tables: { ...day.tables, receipts: day.tables.receipts.toReversed() } }],
   [
-    'an object twice',
+    'objects that are listed twice',
     { ...day, tables: { ...day.tables, receipts: [...day.tables.receipts, ...day.tables.receipts] } },
   ],
   ['fewer rows in its groups', withObject(({ groups }) => ({ groups: groups.slice(1) }))],
   [
-    'groups that are all of the file',
+    'groups as large as the whole file',
     withObject(({ groups }) => ({ bytes: groups.reduce((sum, one) => sum + one.bytes, 0) })),
   ],
   ['an object without groups', withObject(() => ({ groups: [], rows: 0 }), 'attestations')],
-  ['a size that is none', withObject(() => ({ bytes: -1 }))],
-  ['a hash that is none', withObject(() => ({ tail_sha256: 'x' }))],
+  ['a negative size', withObject(() => ({ bytes: -1 }))],
+  ['an invalid hash', withObject(() => ({ tail_sha256: 'x' }))],
   ['a first id that is not that of its first group', withObject(({ last }) => ({ first: last }))],
-])('is neither signed nor believed with %s', async (_, changed) => {
+])('a manifest is neither signed nor accepted with %s', async (_, changed) => {
   await expect(signColdDay(changed as unknown as ColdDay, signer)).rejects.toThrow(RangeError);
   const text = await signCompactJws(signer, { typ: 'svc-cold-day+jwt' }, changed as never);
   expect(verify(text).ok).toBe(false);
 });
 
-it('is read with keys that are built once for each set of them', async () => {
+it('manifestReader builds the keys once for each set of keys, and follows a change of the set', async () => {
   let built = 0;
   const publishedOf = (kid: string) => {
     const method = serviceDocument.verificationMethod.find(({ id }) => id.endsWith(`#${kid}`));

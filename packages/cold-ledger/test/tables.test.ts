@@ -41,8 +41,8 @@ const handingOver: GroupSource = {
   },
 };
 
-describe('rows of a day', () => {
-  it('come with each Receipt as it was answered, byte for byte, whatever its body says', async () => {
+describe('rows of a cold day', () => {
+  it('contain each Receipt byte for byte as it was answered, whatever its body says', async () => {
     const body = fc
       .string({ unit: 'grapheme' })
       .map((said) => JSON.stringify({ action: said, receipt_id: 'drc_1', rp: 'x' }));
@@ -58,7 +58,7 @@ describe('rows of a day', () => {
     await fc.assert(law, { numRuns: sampled({ quick: 12, deep: 300 }) });
   });
 
-  it('of pages whose memory is given back as soon as they are read are as they were, in each form, one reading after another', async () => {
+  it('are read correctly although page memory is reused, in each form and repeatedly', async () => {
     const [first] = sample.receipts;
     const bodies = Array.from({ length: 300 }, (_, i) =>
       JSON.stringify({ action: `é${randomBytes(1_500).toString('hex')}`, receipt_id: `drc_${i}`, rp: 'x' }),
@@ -94,7 +94,7 @@ describe('rows of a day', () => {
     }
   });
 
-  it('come with no text where what is stored is no Receipt', async () => {
+  it('are refused as text if a stored JWS is not a Receipt', async () => {
     for (const jws of ['none', `${encode('{"alg":"EdDSA"}')}.${encode('{"a":1}')}.${encode('signed')}`]) {
       const day = withJws([jws]);
       const reader = new ColdDayReader(objects, { tables: await pack(day) });
@@ -104,7 +104,7 @@ describe('rows of a day', () => {
     }
   });
 
-  it('are read back as they were, all in order and each by its id, whatever they hold', async () => {
+  it('are read back unchanged, all in order and each by its id, whatever they contain', async () => {
     const law = fc.asyncProperty(madeUpDay(), async (day) => {
       const reader = new ColdDayReader(objects, { tables: await pack(day) });
       expect(await collect(reader.receipts())).toEqual(day.receipts);
@@ -123,7 +123,7 @@ describe('rows of a day', () => {
     await fc.assert(law, { numRuns: sampled({ quick: 12, deep: 300 }) });
   });
 
-  it('are the same where groups are read on another thread: what is asked and answered is handed over as a copy', async () => {
+  it('are the same if requests to the group reader and its results are passed as copies, as between threads', async () => {
     const law = fc.asyncProperty(madeUpDay(3), async (day) => {
       const reader = new ColdDayReader(objects, { tables: await pack(day) }, handingOver);
       const ids = day.receipts.map(({ receipt_id: id }) => id);
@@ -140,7 +140,7 @@ describe('rows of a day', () => {
     await fc.assert(law, { numRuns: sampled({ quick: 6, deep: 100 }) });
   });
 
-  it('are found by what is asked of them and no others, in a range of ids and either order, with the columns that are asked for', async () => {
+  it('are found by filter and id range, in either order, with the requested columns, and no others', async () => {
     const law = fc.asyncProperty(madeUpDay(6), fc.nat(), fc.boolean(), async (day, seed, isDescending) => {
       const reader = new ColdDayReader(objects, { tables: await pack(day) });
       const { receipts } = day;
@@ -176,13 +176,13 @@ describe('rows of a day', () => {
     await fc.assert(law, { numRuns: sampled({ quick: 12, deep: 1_000 }) });
   });
 
-  it('are the same objects under the same names, in whatever batches they come and however often', async () => {
+  it('become the same objects with the same names, whatever their batches', async () => {
     const tables = await pack(sample);
     expect(tables.receipts.length).toBeGreaterThan(1);
     for (const batch of [1, 3, 100]) expect(await pack(sample, batch)).toEqual(tables);
   });
 
-  it('are cut by what they hold too: large ones into smaller groups and objects, the same in whatever batches', async () => {
+  it('are split by size too: large rows into smaller groups and objects, the same whatever their batches', async () => {
     const sizes = { rowsPerGroup: 100, charsPerGroup: 10_000, rowsPerObject: 1_000, bytesPerObject: 20_000 };
     const receipts = Array.from({ length: 60 }, (_, i) => ({
       ...(sample.receipts[0] as MadeUpDay['receipts'][number]),
@@ -200,7 +200,7 @@ describe('rows of a day', () => {
     expect(await collect(new ColdDayReader(objects, { tables }).receipts())).toEqual(receipts);
   });
 
-  it('are refused out of order, and a Receipt that comes twice', async () => {
+  it('are refused if they are out of order or contain a Receipt twice', async () => {
     const [first, second] = sample.receipts;
     if (first === undefined || second === undefined) throw new Error('no sample');
     for (const receipts of [
@@ -210,7 +210,7 @@ describe('rows of a day', () => {
       await expect(pack({ ...sample, receipts })).rejects.toThrow(RangeError);
   });
 
-  it('lead to the roots that the day has by its ids and its bytes', async () => {
+  it('yield the Merkle roots over the ids and over the bytes of the day', async () => {
     const { treeSize, root: ids, contentRoot } = await proveReceipts(objects, await pack(sample));
     const rootOf = (leaves: readonly (string | Uint8Array)[]) =>
       `sha256:${formatHash(new MerkleTree(leaves.map((leaf) => hashLeaf(leaf))).root)}`;
@@ -225,8 +225,8 @@ describe('rows of a day', () => {
   });
 });
 
-describe('an object', () => {
-  it('has statistics for each column that is searched, ids in full, and an index of its pages', async () => {
+describe('an object of a cold day', () => {
+  it('has ZSTD columns, min and max of the full receipt_id, and a page index of the payload', async () => {
     const receipts = Array.from({ length: 900 }, (_, i) => ({
       ...(sample.receipts[0] as MadeUpDay['receipts'][number]),
       receipt_id: idAt(i / 900, i % 256),
@@ -259,7 +259,7 @@ describe('an object', () => {
       await collect(reader.rows(table));
   };
 
-  it('with any bit flipped is found by whoever reads it, look-ups as well as walks', async () => {
+  it('with a flipped bit makes every read of the whole day fail with wrong-bytes', async () => {
     const tables = await pack(sample);
     await readAll(tables);
     const entries = Object.values(tables).flat();
@@ -287,7 +287,7 @@ describe('an object', () => {
     await readAll(tables);
   });
 
-  it('that is gone, cut off, or another one is found too', async () => {
+  it('that is missing, truncated or replaced by another one is detected', async () => {
     const tables = await pack(sample);
     const [first, second] = tables.receipts.map(({ name }) => join(root, name)) as [string, string];
     const bytes = readFileSync(first);

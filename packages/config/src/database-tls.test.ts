@@ -31,7 +31,7 @@ it.each([
   ['postgres://svc@db/svc?sslmode=require', []],
   ['postgres://svc@db/svc?uselibpqcompat=true&sslmode=require', []],
   ['postgres://svc@db/svc?ssl=true', []],
-])('%s: in plain text to %j', (url, hosts) => {
+])('%s reaches these hosts without TLS: %j', (url, hosts) => {
   expect(hostsWithoutTls(url)).toEqual(hosts);
 });
 
@@ -46,7 +46,7 @@ const production = {
 };
 
 it.each(['hunter2?z', 'hunter2/z'])(
-  'what is no address is refused, and nothing of it is shown: %s',
+  'an invalid DATABASE_URL is refused, and no part of it is shown: %s',
   (password) => {
     const url = `postgres://svc:${password}@db.internal:5432/svc`;
     expect(databaseTlsFault({ SVC_ENV: 'production', DATABASE_URL: url })).toMatch(
@@ -59,23 +59,26 @@ it.each([
   ['API', parseConfig],
   ['worker', parseWorkerConfig],
   ['runner', parseRunnerConfig],
-])('the %s does not start in production on another machine without TLS, unless that is said', (_, parse) => {
-  const refused = parse(production);
-  const faults = refused.ok ? [] : refused.faults;
-  expect(faults).toEqual([
-    expect.stringMatching(
-      /reaches db\.internal without TLS.*sslmode=verify-full.*SVC_DATABASE_WITHOUT_TLS=1/,
-    ),
-  ]);
-  expect(faults.join()).not.toContain('secret');
-  expect(parse({ ...production, SVC_DATABASE_WITHOUT_TLS: '1' }).ok).toBe(true);
-  expect(parse({ ...production, DATABASE_URL: `${production.DATABASE_URL}?sslmode=verify-full` }).ok).toBe(
-    true,
-  );
-  expect(parse({ ...production, SVC_ENV: 'development' }).ok).toBe(true);
-});
+])(
+  'the %s does not start in production with a remote database without TLS, unless SVC_DATABASE_WITHOUT_TLS=1',
+  (_, parse) => {
+    const refused = parse(production);
+    const faults = refused.ok ? [] : refused.faults;
+    expect(faults).toEqual([
+      expect.stringMatching(
+        /reaches db\.internal without TLS.*sslmode=verify-full.*SVC_DATABASE_WITHOUT_TLS=1/,
+      ),
+    ]);
+    expect(faults.join()).not.toContain('secret');
+    expect(parse({ ...production, SVC_DATABASE_WITHOUT_TLS: '1' }).ok).toBe(true);
+    expect(parse({ ...production, DATABASE_URL: `${production.DATABASE_URL}?sslmode=verify-full` }).ok).toBe(
+      true,
+    );
+    expect(parse({ ...production, SVC_ENV: 'development' }).ok).toBe(true);
+  },
+);
 
-it('a replica is reached as the database is: with TLS, or where the network is said to be private', () => {
+it('a replica must be reached with TLS as well, unless SVC_DATABASE_WITHOUT_TLS=1', () => {
   const withTls = { ...production, DATABASE_URL: `${production.DATABASE_URL}?sslmode=verify-full` };
   const open = { ...withTls, DATABASE_READ_URL: 'postgres://svc:secret@replica.internal,db.internal/svc' };
   const refused = parseConfig(open);
@@ -88,7 +91,7 @@ it('a replica is reached as the database is: with TLS, or where the network is s
   });
 });
 
-it('PGHOST is the host of a DATABASE_URL that names none, and of no other', () => {
+it('PGHOST counts only if DATABASE_URL names no host', () => {
   expect(hostsWithoutTls('postgres:///svc', 'db.internal')).toEqual(['db.internal']);
   expect(hostsWithoutTls('postgres://svc@localhost/svc', 'db.internal')).toEqual([]);
   expect(hostsWithoutTls('postgres:///svc', '/var/run/postgresql')).toEqual([]);
@@ -98,7 +101,7 @@ it('PGHOST is the host of a DATABASE_URL that names none, and of no other', () =
   expect(databaseTlsFault(local)).toBeNull();
 });
 
-it('an SVC_ENV that nobody knows is held to the rule of production', () => {
+it('an unknown SVC_ENV is treated as production', () => {
   expect(databaseTlsFault({ ...production, SVC_ENV: 'prod' })).toContain('db.internal');
   expect(databaseTlsFault({ ...production, SVC_ENV: 'development' })).toBeNull();
   expect(databaseTlsFault({ ...production, SVC_ENV: '' })).toBeNull();

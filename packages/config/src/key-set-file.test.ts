@@ -74,8 +74,8 @@ const thrownBy = async (work: () => Promise<unknown>): Promise<Error> => {
   throw new Error('nothing was thrown');
 };
 
-describe('a key that leaves its file', () => {
-  it('has no private part any more, and a new one signs; the file keeps its rights', async () => {
+describe('withdrawKey', () => {
+  it('removes the private part, lets the new key sign, and keeps the mode of the file', async () => {
     const { file, load, signs, config } = await open();
     await load();
     chmodSync(file.path, 0o640);
@@ -93,7 +93,7 @@ describe('a key that leaves its file', () => {
     ]);
   });
 
-  it('takes nothing but its private part along', async () => {
+  it('removes nothing but the private part from the entry', async () => {
     const { file, load } = await open();
     await load();
     const [{ x } = { x: '' }] = readKeySetFile(file);
@@ -110,7 +110,7 @@ describe('an encrypted private key file', () => {
     return { ...opened, pem: join(opened.config.dataDir, 'receipt-1.pem') };
   };
 
-  it('takes the key of a plain set, which signs on; nothing readable is left', async () => {
+  it('takes over the key of a plain set, which still signs, and leaves no readable private key', async () => {
     const opened = await open();
     await opened.load();
     const [before = { d: '', x: '' }] = readKeySetFile(opened.file);
@@ -129,7 +129,7 @@ describe('an encrypted private key file', () => {
     expect(encryptKeys(file)).toEqual([]);
   });
 
-  it('is PKCS#8 as OpenSSL and the tools of tokens read it, and so is one that OpenSSL made', async () => {
+  it('is PKCS#8 that OpenSSL reads, and a file made by OpenSSL is read as well', async () => {
     const { file, pem, signs } = await begin();
     const key = createPrivateKey({ key: readFileSync(pem), format: 'pem', passphrase: PASSPHRASE });
     expect(key.export({ format: 'jwk' }).x).toBe(readKeySetFile(file)[0]?.x);
@@ -140,7 +140,7 @@ describe('an encrypted private key file', () => {
     expect(await signs()).toBe('receipt-1');
   });
 
-  it('under another passphrase refuses the start, by path and variable, and says nothing secret', async () => {
+  it('under another passphrase refuses the start with an error that names path and variable, but no secret', async () => {
     await begin();
     const wrong = 'another passphrase that is long enough, but wrong';
     const { load } = await open({ passphrase: wrong });
@@ -164,7 +164,7 @@ describe('an encrypted private key file', () => {
     expect(error.message).not.toContain('hunter2');
   });
 
-  it('with another key than the published one, in plain text, of another kind or damaged refuses the start', async () => {
+  it('with another key than the published one, of another type, unencrypted or damaged refuses the start', async () => {
     const { load, pem } = await begin();
     const pemOf = (kind: 'ed25519' | 'x25519', isEncrypted = true): string => {
       const { privateKey } =
@@ -184,7 +184,7 @@ describe('an encrypted private key file', () => {
   });
 
   it.runIf(process.platform !== 'win32')(
-    'that others may read refuses the start in production, as its passphrase does',
+    'that others may read refuses the start in production, and so does such a passphrase file',
     async () => {
       const { pem, config } = await begin();
       for (const path of [pem, join(folder, 'passphrase')]) {
@@ -196,7 +196,7 @@ describe('an encrypted private key file', () => {
     },
   );
 
-  it('is encrypted anew under another passphrase, and what was cut off is completed', async () => {
+  it('is re-encrypted under a new passphrase, and an interrupted change is completed', async () => {
     const { file, signs } = await begin();
     addKey(file, await makeKey(file, 'receipt-2', null));
     const next = writeSecret('next', 'the next passphrase, which is long enough too\n');
@@ -212,8 +212,8 @@ describe('an encrypted private key file', () => {
   });
 });
 
-describe('rotation', () => {
-  it('makes the next key where the first one is, publishes it, moves it in front, and ends the former', async () => {
+describe('key rotation', () => {
+  it('makes the next key in the same place, publishes it, lets it sign, and ends the previous one', async () => {
     const { file, load, signs, config } = await open();
     await load();
     encryptKeys(file);
@@ -235,7 +235,7 @@ describe('rotation', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'by root or by anybody else makes a key that whoever reads the set can read',
+    'makes a key file with the owner, group and mode of the key set',
     async () => {
       const { file, load, config } = await open();
       await load();
@@ -253,7 +253,7 @@ describe('rotation', () => {
     },
   );
 
-  it('begins a set where there is none, and takes a file that an attempt left which was cut off', async () => {
+  it('creates a set if there is none, and reuses a key file that an interrupted attempt left', async () => {
     const { file, signs, config } = await open({ SVC_RECEIPT_KEYS: join(folder, 'keys.json') });
     const cutOff = await makeKey(file, 'receipt-1', 'file:');
     const key = await makeKey(file, 'receipt-1', 'file:');
@@ -264,7 +264,7 @@ describe('rotation', () => {
     expect(config.receiptKeysPath).toBe(file.path);
   });
 
-  it('says what is missing where a set cannot be written or read, and leaves nothing behind', async () => {
+  it('says what is missing if a set cannot be written or read, and leaves nothing behind', async () => {
     const nowhere = join(folder, 'nowhere');
     const { file } = await open({ SVC_RECEIPT_KEYS: join(nowhere, 'keys.json') });
     const expected = `there is no folder ${nowhere}. Make it (mkdir -m 700 ${nowhere})`;

@@ -24,8 +24,8 @@ const faultsOf = (env: Environment): readonly string[] => {
   return parsed.ok ? [] : parsed.faults;
 };
 
-describe('configuration', () => {
-  it('needs nothing in development', () => {
+describe('parseConfig', () => {
+  it('returns the development defaults for an empty environment', () => {
     expect(configOf({})).toEqual({
       env: 'development',
       host: '127.0.0.1',
@@ -73,7 +73,7 @@ describe('configuration', () => {
     });
   });
 
-  it('takes names from the port, from the domain or from the address, whichever is given', () => {
+  it('derives base URL and domain from the port, the domain or the base URL, whichever is given', () => {
     expect(configOf({ SVC_PORT: '9000' })).toMatchObject({
       baseUrl: 'http://localhost:9000',
       domain: 'localhost%3A9000',
@@ -92,7 +92,7 @@ describe('configuration', () => {
     });
   });
 
-  it('keeps the admin port on loopback wherever the API listens, unless told otherwise', () => {
+  it('keeps the admin port on loopback, whatever SVC_HOST is, unless SVC_ADMIN_HOST is set', () => {
     expect(configOf({ SVC_HOST: '0.0.0.0' })).toMatchObject({ host: '0.0.0.0', adminHost: '127.0.0.1' });
     expect(configOf({ SVC_ADMIN_HOST: '10.0.0.7' })).toMatchObject({
       host: '127.0.0.1',
@@ -100,14 +100,14 @@ describe('configuration', () => {
     });
   });
 
-  it('serves status lists on their own host in production', () => {
+  it('gives status lists a separate host in production', () => {
     expect(configOf(PRODUCTION)).toMatchObject({
       statusBaseUrl: 'https://status.svc.example',
       statusHost: 'status.svc.example',
     });
   });
 
-  it('reports every fault of one environment together', () => {
+  it('reports all faults of an environment together', () => {
     const faults = faultsOf({
       SVC_PORT: 'http',
       SVC_ENV: 'prod',
@@ -124,12 +124,12 @@ describe('configuration', () => {
     ]);
   });
 
-  it('refuses an SVC_ variable it does not know, and leaves others and those of our clients alone', () => {
+  it('refuses an unknown SVC_ variable, and ignores other variables and those of our client libraries', () => {
     expect(faultsOf({ SVC_PROT: '1' })).toHaveLength(1);
     expect(faultsOf({ PATH: '/bin', NODE_ENV: 'x', SVC_RP_KEY: 'dk_rp_x' })).toEqual([]);
   });
 
-  it('reads a variable set to nothing as not set', () => {
+  it('reads an empty variable as not set', () => {
     expect(configOf({ SVC_PORT: '', SVC_DEMO: '' })).toMatchObject({ port: 8080, demo: false });
   });
 
@@ -196,7 +196,7 @@ describe('configuration', () => {
         '{"a":"http://127.0.0.1","a":"http://127.0.0.1"}',
       ],
     ],
-  ])('%s takes %j and refuses %j', (name, good, bad) => {
+  ])('for %s accepts %j and refuses %j', (name, good, bad) => {
     // `production` is tested together with the variables that it requires.
     for (const text of good)
       expect([text, faultsOf({ ...(text === 'production' ? PRODUCTION : {}), [name]: text })]).toEqual([
@@ -206,7 +206,7 @@ describe('configuration', () => {
     for (const text of bad) expect([text, faultsOf({ [name]: text }).length]).toEqual([text, 1]);
   });
 
-  it('each number takes the bounds that its fault names, and nothing beyond them', () => {
+  it('accepts each number exactly within the bounds that its fault names', () => {
     const bounded = Object.entries(VARIABLES).flatMap(([name, { parse }]) => {
       const parsed = parse('x');
       const [, least, most] =
@@ -228,7 +228,7 @@ describe('configuration', () => {
     }
   });
 
-  it('shows what is wrong, and never a secret', () => {
+  it('shows a wrong value in its fault, but never a secret', () => {
     expect(faultsOf({ SVC_PORT: 'http' })).toEqual([
       'SVC_PORT must be an integer from 1 to 65535, not "http"',
     ]);
@@ -246,25 +246,28 @@ describe('configuration', () => {
     ['SVC_RECIEPT_KEYS', 'SVC_RECEIPT_KEYS'],
     ['SVC_PROT', 'SVC_PORT'],
     ['SVC_DATADIR', 'SVC_DATA_DIR'],
-  ])('asks of %s whether %s is meant, and of what is like none, nothing', (name, meant) => {
-    expect(faultsOf({ [name]: '1' })).toEqual([expect.stringContaining(`did you mean ${meant}?`)]);
-    expect(faultsOf({ SVC_NONSENSE: '1' })).toEqual(['SVC_NONSENSE is not a variable of this service']);
-  });
+  ])(
+    'for the unknown %s suggests %s, and suggests nothing for a name that resembles no variable',
+    (name, meant) => {
+      expect(faultsOf({ [name]: '1' })).toEqual([expect.stringContaining(`did you mean ${meant}?`)]);
+      expect(faultsOf({ SVC_NONSENSE: '1' })).toEqual(['SVC_NONSENSE is not a variable of this service']);
+    },
+  );
 
-  it('refuses one port for both listeners, and one secret for two roles', () => {
+  it('refuses the same port for both listeners, and the same secret for two roles', () => {
     expect(faultsOf({ SVC_PORT: '9464' })).toHaveLength(1);
     expect(faultsOf({ SVC_ADMIN_TOKEN: TOKEN, SVC_PROVISION_KEYS: TOKEN })).toHaveLength(1);
   });
 });
 
-describe('a configuration that could not keep its word', () => {
-  it('a transmitter for which no worker moves events is refused', () => {
+describe('inconsistent settings', () => {
+  it('SVC_SSF=1 without SVC_WEBHOOK_KEYS is refused, unless SVC_DEMO=1', () => {
     expect(faultsOf({ SVC_SSF: '1' })).toEqual([expect.stringContaining('SVC_SSF=1 needs SVC_WEBHOOK_KEYS')]);
     expect(configOf({ SVC_SSF: '1', SVC_WEBHOOK_KEYS: TOKEN }).ssf).toBe(true);
     expect(configOf({ SVC_SSF: '1', SVC_DEMO: '1' }).ssf).toBe(true);
   });
 
-  it('self-serve that nobody could call is refused', () => {
+  it('SVC_SELF_SERVE=1 without SVC_PROVISION_KEYS is refused', () => {
     expect(faultsOf({ SVC_SELF_SERVE: '1' })).toEqual([
       expect.stringContaining('SVC_SELF_SERVE=1 needs SVC_PROVISION_KEYS'),
     ]);
@@ -276,7 +279,7 @@ describe('a configuration that could not keep its word', () => {
     });
   });
 
-  it('a replica of no database, or of itself, is refused', () => {
+  it('DATABASE_READ_URL is refused without DATABASE_URL, and if both are equal', () => {
     const DATABASE_READ_URL = 'postgres://u:hunter2@replica/d';
     const faults = [
       ...faultsOf({ DATABASE_READ_URL }),
@@ -294,7 +297,7 @@ describe('a configuration that could not keep its word', () => {
   });
 
   it.each(['http://127.0.0.1:8080', 'http://[::1]:8080'])(
-    'base URL %s is refused: no did:web DID can name its host',
+    'base URL %s is refused without SVC_DOMAIN: no did:web DID can name its host',
     (baseUrl) => {
       expect(faultsOf({ SVC_BASE_URL: baseUrl })).toEqual([expect.stringContaining('SVC_DOMAIN')]);
       expect(faultsOf({ SVC_BASE_URL: baseUrl, SVC_DOMAIN: 'svc.test' })).toEqual([]);
@@ -302,15 +305,15 @@ describe('a configuration that could not keep its word', () => {
   );
 
   it.each(['127.0.0.1', '127.0.0.1%3A80', 'svc.test%3A70000', 'SVC.test'])(
-    'domain %s is refused',
+    'SVC_DOMAIN %s is refused',
     (domain) => {
       expect(faultsOf({ SVC_DOMAIN: domain })).toEqual([expect.stringContaining('SVC_DOMAIN must be')]);
     },
   );
 });
 
-describe('production', () => {
-  it('starts with everything it requires', () => {
+describe('a production configuration', () => {
+  it('is accepted with the required variables alone', () => {
     expect(configOf(PRODUCTION)).toMatchObject({ env: 'production', domain: 'svc.example', demo: false });
   });
 
@@ -321,13 +324,13 @@ describe('production', () => {
     'SVC_STATUS_KEYS',
     'SVC_BASE_URL',
     'SVC_FENCE',
-  ])('requires %s', (name) => {
+  ])('is refused without %s', (name) => {
     const faults = faultsOf({ ...PRODUCTION, [name]: undefined });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain(name);
   });
 
-  it('does without a fence only where that is said', () => {
+  it('has no fence only with SVC_FENCE=none, and is refused with SVC_FENCE_ENDPOINT but no S3 fence', () => {
     expect(configOf({ ...PRODUCTION, SVC_FENCE: 'none' }).fence).toBeNull();
     expect(
       configOf({ ...PRODUCTION, SVC_FENCE: 's3://fences/p', SVC_FENCE_ENDPOINT: 'http://store:9000' }).fence,
@@ -339,7 +342,7 @@ describe('production', () => {
     expect(faultsOf({ ...PRODUCTION, SVC_FENCE_ENDPOINT: 'http://store:9000' })).toHaveLength(1);
   });
 
-  it('packs days only where it is said where to', () => {
+  it('packs days only with SVC_COLD, and is refused with SVC_COLD_ENDPOINT alone', () => {
     expect(configOf({ ...PRODUCTION, SVC_HOT_DAYS: '10' }).cold).toBeNull();
     const place = { SVC_COLD: 's3://cold/p', SVC_COLD_ENDPOINT: 'http://store:9000' };
     const cold = { place: 's3://cold/p', endpoint: 'http://store:9000' };
@@ -353,13 +356,13 @@ describe('production', () => {
     expect(faultsOf({ ...PRODUCTION, SVC_COLD_ENDPOINT: 'http://store:9000' })).toHaveLength(1);
   });
 
-  it('requires the sandbox keys where self-serve gives out starters', () => {
+  it('with self-serve is refused without SVC_SANDBOX_KEYS', () => {
     const selfServe = { ...PRODUCTION, SVC_SELF_SERVE: '1', SVC_PROVISION_KEYS: 'p'.repeat(32) };
     expect(faultsOf(selfServe)).toEqual([expect.stringContaining('SVC_SANDBOX_KEYS is required')]);
     expect(faultsOf({ ...selfServe, SVC_SANDBOX_KEYS: '/etc/svc/sandbox-keys.json' })).toEqual([]);
   });
 
-  it('refuses the sandbox, the outbound map and plain http', () => {
+  it('is refused with SVC_DEMO=1, SVC_OUTBOUND_MAP or an http base URL', () => {
     expect(faultsOf({ ...PRODUCTION, SVC_DEMO: '1' })).toEqual(['SVC_DEMO is refused in production']);
     expect(faultsOf({ ...PRODUCTION, SVC_OUTBOUND_MAP: '{}' })).toEqual([
       'SVC_OUTBOUND_MAP is refused in production',
@@ -375,14 +378,14 @@ it('--help names every variable', () => {
   for (const name of Object.keys(VARIABLES)) expect(describeVariables()).toContain(name);
 });
 
-describe('configuration of the conformance runner', () => {
+describe('parseRunnerConfig', () => {
   const RUNNER: Environment = {
     SVC_ENV: 'production',
     SVC_DOMAIN: 'svc.example',
     DATABASE_URL: 'postgres://svc_runner:secret@db.internal/svc?sslmode=verify-full',
   };
 
-  it('is the database, the addresses that it never asks, and its admin port', () => {
+  it('returns the database, the addresses of the service and the admin port', () => {
     expect(parseRunnerConfig(RUNNER)).toEqual({
       ok: true,
       config: {
@@ -398,7 +401,7 @@ describe('configuration of the conformance runner', () => {
     });
   });
 
-  it('holds nothing of keys, token and fence, right or wrong, and minds no port of the API', () => {
+  it('ignores keys, tokens, the fence and the port of the API, whether valid or not', () => {
     const others = {
       SVC_ADMIN_TOKEN: 'short',
       SVC_PROVISION_KEYS: 'x',
@@ -416,7 +419,7 @@ describe('configuration of the conformance runner', () => {
     [{ SVC_ENV: '', DATABASE_URL: '' }, /^DATABASE_URL is required: the embedded database/],
     [{ SVC_DOMAIN: '' }, /^SVC_BASE_URL or SVC_DOMAIN is required/],
     [{ SVC_ADMIN_TOKN: 'x' }, /did you mean SVC_ADMIN_TOKEN\?$/],
-  ])('names what is wrong in %j', (change, fault) => {
+  ])('reports the fault of %j', (change, fault) => {
     const parsed = parseRunnerConfig({ ...RUNNER, ...change });
     expect(parsed).toEqual({ ok: false, faults: [expect.stringMatching(fault)] });
   });

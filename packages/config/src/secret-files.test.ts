@@ -23,31 +23,34 @@ const faultsOf = (path: string, env: Readonly<Record<string, string>> = {}) =>
   readSecretFiles({ SVC_ADMIN_TOKEN_FILE: path, ...env }).faults;
 
 describe('a secret that is given as a file', () => {
-  it.each([TOKEN, `${TOKEN}\n`, `${TOKEN}\r\n`])('is its content without the line end behind it', (text) => {
-    const path = write(text);
-    for (const name of SECRET_NAMES) {
-      const { env, faults } = readSecretFiles({ [fileVariable(name)]: path, OTHER: 'x' });
-      expect([env, faults]).toEqual([{ [name]: TOKEN, OTHER: 'x' }, []]);
-    }
-  });
+  it.each([TOKEN, `${TOKEN}\n`, `${TOKEN}\r\n`])(
+    'is the content of the file without its line end',
+    (text) => {
+      const path = write(text);
+      for (const name of SECRET_NAMES) {
+        const { env, faults } = readSecretFiles({ [fileVariable(name)]: path, OTHER: 'x' });
+        expect([env, faults]).toEqual([{ [name]: TOKEN, OTHER: 'x' }, []]);
+      }
+    },
+  );
 
-  it('keeps whatever else is in it: the parser of the variable refuses what is wrong', () => {
+  it('keeps all other characters of the file', () => {
     expect(readSecretFiles({ SVC_ADMIN_TOKEN_FILE: write(` ${TOKEN}\n\n`) }).env).toEqual({
       SVC_ADMIN_TOKEN: ` ${TOKEN}\n`,
     });
   });
 
-  it('is refused beside the secret itself', () => {
+  it('is refused if the secret itself is set as well', () => {
     expect(faultsOf(write(TOKEN), { SVC_ADMIN_TOKEN: 'b' })).toEqual([
       'SVC_ADMIN_TOKEN and SVC_ADMIN_TOKEN_FILE are both set: set one of them',
     ]);
   });
 
-  it.each(['', '\n'])('is refused where nothing is in it', (text) => {
+  it.each(['', '\n'])('is refused if the file is empty', (text) => {
     expect(faultsOf(write(text))).toEqual([expect.stringContaining('is empty')]);
   });
 
-  it('is refused where it is missing, larger than 64 KiB, a folder, or a pipe that nobody writes to', () => {
+  it('is refused if the file is missing, larger than 64 KiB, a folder or a pipe', () => {
     expect(faultsOf(join(folder, 'missing'))).toEqual([expect.stringContaining('(ENOENT)')]);
     expect(faultsOf(write('x'.repeat(65_537)))).toEqual([expect.stringContaining('larger than 65536 bytes')]);
     expect(faultsOf(folder)).toEqual([expect.stringContaining('cannot be read')]);
@@ -58,19 +61,19 @@ describe('a secret that is given as a file', () => {
   });
 
   it.runIf(process.platform !== 'win32')(
-    'is refused where everybody on the machine may read it, with what to do; the group may',
+    'is refused with chmod advice if everybody may read the file, but not if only the group may',
     () => {
       expect(faultsOf(write(TOKEN, 0o644))).toEqual([expect.stringMatching(/mode 0644.*chmod 600/)]);
       expect(faultsOf(write(TOKEN, 0o440))).toEqual([]);
     },
   );
 
-  it('is in no fault', () => {
+  it('appears in no fault', () => {
     const path = write(`${TOKEN}`, 0o644);
     expect(JSON.stringify(faultsOf(path))).not.toContain(TOKEN);
   });
 
-  it('of which there is no need is not opened', () => {
+  it('is not read if its variable is not needed', () => {
     const { env, faults } = readSecretFiles({ SVC_ADMIN_TOKEN_FILE: join(folder, 'missing') }, [
       'DATABASE_URL',
     ]);

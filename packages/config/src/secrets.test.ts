@@ -21,8 +21,8 @@ const configOf = (env: Readonly<Record<string, string>>): Config => {
 };
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-describe('secrets of development', () => {
-  it('are made once, each readable by its owner alone', async () => {
+describe('development secrets', () => {
+  it('are made once, in files that only their owner can read', async () => {
     const config = configOf({});
     const first = await loadSecrets(config);
     const second = await loadSecrets(config);
@@ -32,7 +32,7 @@ describe('secrets of development', () => {
       expect([name, modeOf(join(config.dataDir, name))]).toEqual([name, 0o600]);
   });
 
-  it('hold the sandbox’s keys where there is a sandbox; a lost file is replaced under another kid', async () => {
+  it('include keys of the sandbox if there is one; a lost key file is replaced under another kid', async () => {
     expect((await loadSecrets(configOf({}))).sandboxKeys).toBeNull();
     const config = configOf({ SVC_DEMO: '1' });
     const kidOf = async () => (await loadSecrets(config)).sandboxKeys?.signer.kid;
@@ -44,7 +44,7 @@ describe('secrets of development', () => {
   });
 
   it.runIf(process.platform !== 'win32')(
-    'lie in a folder that others may pass through, not list',
+    'are in a folder that others may traverse but not list',
     async () => {
       const config = configOf({ SVC_DATA_DIR: join(folder, 'not', 'yet', 'data') });
       const umask = process.umask(0o022);
@@ -54,7 +54,7 @@ describe('secrets of development', () => {
     },
   );
 
-  it('name SVC_DATA_DIR when it cannot be used', async () => {
+  it('that cannot be stored fail with an error that names SVC_DATA_DIR', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     for (const dataDir of [file, join(file, 'data')]) {
@@ -64,32 +64,35 @@ describe('secrets of development', () => {
     }
   });
 
-  it.runIf(process.platform === 'linux')('end where no folder can be made', async () => {
+  it.runIf(process.platform === 'linux')('fail with ENOENT if no folder can be made', async () => {
     await expect(loadSecrets(configOf({ SVC_DATA_DIR: '/proc/none/data' }))).rejects.toThrow(/\(ENOENT\)/);
   });
 });
 
-describe('configured key files', () => {
+describe('a configured key file', () => {
   it.each([
     ['SVC_RECEIPT_KEYS', 'receipt-1'],
     ['SVC_STATUS_KEYS', 'status-1'],
-  ])('%s: what is wrong is said with the variable, the path and what is expected', async (name, kid) => {
-    const path = join(folder, 'keys.json');
-    const load = () => loadSecrets(configOf({ [name]: path }));
-    await expect(load()).rejects.toThrow(KeySetError);
-    await expect(load()).rejects.toThrow(`${name}: ${path} cannot be read (ENOENT)`);
-    await expect(load()).rejects.toThrow(kid);
-    writeFileSync(path, 'hunter2');
-    chmodSync(path, 0o600);
-    await expect(load()).rejects.toThrow(`${name}: ${path} is not JSON`);
-    await expect(load()).rejects.not.toThrow('hunter2');
-    writeFileSync(path, '{"keys":[]}');
-    await expect(load()).rejects.toThrow(`${name}: ${path}: the set holds no key`);
-    expect(existsSync(join(folder, 'data', 'keys.json'))).toBe(false);
-  });
+  ])(
+    'in %s that is missing, not JSON or without a key refuses the start with an error that names both',
+    async (name, kid) => {
+      const path = join(folder, 'keys.json');
+      const load = () => loadSecrets(configOf({ [name]: path }));
+      await expect(load()).rejects.toThrow(KeySetError);
+      await expect(load()).rejects.toThrow(`${name}: ${path} cannot be read (ENOENT)`);
+      await expect(load()).rejects.toThrow(kid);
+      writeFileSync(path, 'hunter2');
+      chmodSync(path, 0o600);
+      await expect(load()).rejects.toThrow(`${name}: ${path} is not JSON`);
+      await expect(load()).rejects.not.toThrow('hunter2');
+      writeFileSync(path, '{"keys":[]}');
+      await expect(load()).rejects.toThrow(`${name}: ${path}: the set holds no key`);
+      expect(existsSync(join(folder, 'data', 'keys.json'))).toBe(false);
+    },
+  );
 });
 
-describe.runIf(process.platform !== 'win32')('key files that others may read', () => {
+describe.runIf(process.platform !== 'win32')('key files', () => {
   const PRODUCTION = {
     SVC_ENV: 'production',
     SVC_FENCE: 'none',
@@ -108,7 +111,7 @@ describe.runIf(process.platform !== 'win32')('key files that others may read', (
   };
 
   it.each([0o644, 0o604, 0o602, 0o601, 0o777])(
-    'are refused in production (mode %o), by variable and path',
+    'that everybody may access are refused in production, with variable and path (mode %o)',
     async (mode) => {
       const files = await filesOf({ status: mode });
       const load = () => loadSecrets(configOf({ ...PRODUCTION, ...files }));
@@ -119,7 +122,7 @@ describe.runIf(process.platform !== 'win32')('key files that others may read', (
     },
   );
 
-  it('so are those in whose folder everybody may put another one, unless it is sticky', async () => {
+  it('in a folder where everybody may replace them are refused in production, unless the folder is sticky', async () => {
     const files = await filesOf({});
     const folder = dirname(files.SVC_RECEIPT_KEYS);
     const load = () => loadSecrets(configOf({ ...PRODUCTION, ...files }));
@@ -132,14 +135,14 @@ describe.runIf(process.platform !== 'win32')('key files that others may read', (
   });
 
   it.each([0o600, 0o400, 0o640, 0o440])(
-    'are taken where only the owner and its group may (mode %o)',
+    'that only the owner and the group may access are accepted in production (mode %o)',
     async (mode) => {
       const files = await filesOf({ receipt: mode, status: mode });
       expect((await loadSecrets(configOf({ ...PRODUCTION, ...files }))).notes).toEqual([]);
     },
   );
 
-  it('are named in development, each, and taken', async () => {
+  it('that everybody may read are accepted in development, with a note on each', async () => {
     const files = await filesOf({ receipt: 0o644, status: 0o666 });
     const { notes, receiptKeys } = await loadSecrets(configOf(files));
     expect(receiptKeys.signer.kid).toMatch(/#receipt-1$/);

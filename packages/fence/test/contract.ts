@@ -9,7 +9,7 @@ const OVERTAKEN = 25;
 
 export const describeFenceStore = (name: string, open: () => FenceStore): void => {
   describe(name, () => {
-    it('has nothing at first, and what was put from then on', async () => {
+    it('finds nothing at first, and each object once it is put', async () => {
       const fenceStore = open();
       expect(await fenceStore.find('a/one')).toBeNull();
       expect(await fenceStore.list('a')).toEqual([]);
@@ -20,7 +20,7 @@ export const describeFenceStore = (name: string, open: () => FenceStore): void =
       expect(await fenceStore.find('b/two')).toMatchObject({ text: 'ü' });
     });
 
-    it('sets only what is as it was read: an older tag, and none where there is one, change nothing', async () => {
+    it('puts an object only with its current tag: an older tag, or none if the object exists, changes nothing', async () => {
       const fenceStore = open();
       await fenceStore.put('head', '1', null);
       const first = await fenceStore.find('head');
@@ -30,7 +30,7 @@ export const describeFenceStore = (name: string, open: () => FenceStore): void =
       expect(await fenceStore.find('head')).toMatchObject({ text: '2' });
     });
 
-    it('refuses a writer that was overtaken many times, and keeps what is there', async () => {
+    it('refuses a put with a tag that is many versions old, and keeps the present object', async () => {
       const fenceStore = open();
       await fenceStore.put('head', '0', null);
       const late = await fenceStore.find('head');
@@ -43,7 +43,7 @@ export const describeFenceStore = (name: string, open: () => FenceStore): void =
       expect(await fenceStore.find('head')).toMatchObject({ text: String(OVERTAKEN) });
     });
 
-    it('lets one of many at once through, each time, and loses none of them', async () => {
+    it('lets at most one of several concurrent puts succeed, and stores that one', async () => {
       const fenceStore = open();
       await fenceStore.put('head', '0', null);
       let through = 0;
@@ -61,7 +61,7 @@ export const describeFenceStore = (name: string, open: () => FenceStore): void =
       expect(through).toBeGreaterThan(0);
     });
 
-    it('counts up by compare-and-set without losing a step', async () => {
+    it('loses no step when concurrent writers count up by compare-and-set', async () => {
       const fenceStore = open();
       await fenceStore.put('head', '0', null);
       const countUp = async () => {

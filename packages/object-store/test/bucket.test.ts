@@ -38,7 +38,7 @@ const place = {
 
 describeObjects('a bucket', () => place);
 
-it('a region that is set to nothing, as a compose file sets it, is not set', async () => {
+it('an empty AWS_REGION, as a compose file sets it, counts as not set', async () => {
   const region = process.env.AWS_REGION;
   process.env.AWS_REGION = '';
   try {
@@ -66,7 +66,7 @@ describe('a bucket of a server that', () => {
 
   const reading = ['fail', 'cut', 'shorten', 'flip'] as const;
   it.each(reading.map((how) => [BEHAVIOURS[how], how] as const))(
-    '%s is asked again, and no wrong byte is read however often',
+    '%s is asked again, and if all attempts are wrong, the read fails',
     async (_, how) => {
       for (const [read, text] of [
         [() => objects.get(name), '0123456789'],
@@ -80,7 +80,7 @@ describe('a bucket of a server that', () => {
     },
   );
 
-  it('sends everything where a part was asked for: nothing of it is taken', async () => {
+  it('sends the whole object for a range has the read fail with wrong-bytes', async () => {
     server.behave('whole');
     await expect(objects.getRange(name, range)).rejects.toMatchObject({ kind: 'wrong-bytes' });
   });
@@ -88,7 +88,7 @@ describe('a bucket of a server that', () => {
   it.each([
     [BEHAVIOURS.hang, 'hang'],
     [BEHAVIOURS.drip, 'drip'],
-  ] as const)('%s is given up: each attempt has a deadline', async (_, how) => {
+  ] as const)('%s has the read fail with unavailable: each attempt has a deadline', async (_, how) => {
     const impatient = await open(server.endpoint, IMPATIENCE);
     server.behave(how);
     await expect(impatient.get(name)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -97,7 +97,7 @@ describe('a bucket of a server that', () => {
     expect(Buffer.from(await objects.get(name)).toString()).toBe('0123456789');
   });
 
-  it('answers 503: nothing is said to be missing, stored or deleted', async () => {
+  it('answers 503 has every call fail with unavailable', async () => {
     server.behave('fail');
     const [another, text] = named(newFolder(), 'another');
     for (const call of [
@@ -110,7 +110,7 @@ describe('a bucket of a server that', () => {
       await expect(call()).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('is asked no more often than is worth it: four times where it fails, once where it refuses', async () => {
+  it('answers 503 is asked four times, and one that refuses only once', async () => {
     server.behave('fail');
     let before = server.asked;
     await expect(objects.head(name)).rejects.toThrow();
@@ -123,7 +123,7 @@ describe('a bucket of a server that', () => {
 
   const putting = ['lose-answer', 'no-conditions', 'unconditional'] as const;
   it.each(putting.map((how) => [BEHAVIOURS[how], how] as const))(
-    '%s stores what was put, and is read back where it does not vouch for that',
+    '%s has the right bytes after a put, also where wrong ones were',
     async (_, how) => {
       const [another, text] = named(newFolder(), `put ${how}`);
       server.behave(how, how === 'lose-answer' ? 1 : undefined);
@@ -139,7 +139,7 @@ describe('a bucket of a server that', () => {
     },
   );
 
-  it('keeps half of what is put: it is told, and another put mends it once the server keeps all', async () => {
+  it('stores half of what is put is detected, and another put repairs it once the server stores all', async () => {
     const [another, text] = named(newFolder(), 'halved');
     server.behave('halve');
     await objects.put(another, text);
@@ -150,7 +150,7 @@ describe('a bucket of a server that', () => {
     expect(Buffer.compare(await objects.get(another), text)).toBe(0);
   });
 
-  it('says of what is put by many at once that it is not there, while it replaces it: it is looked at again, and put again if it stays away', async () => {
+  it('answers "missing" while it replaces an object is asked again, and the object is put again if it stays missing', async () => {
     const [another, text] = named(newFolder(), 'replaced');
     await objects.put(another, text);
     const put = 1;
@@ -165,14 +165,14 @@ describe('a bucket of a server that', () => {
     expect(Buffer.compare(await objects.get(another), text)).toBe(0);
   });
 
-  it('answers a put that it forgets: the reader is told that it is missing', async () => {
+  it('forgets a put has the object read as missing', async () => {
     const [another, text] = named(newFolder(), 'forgotten');
     server.behave('forget');
     await objects.put(another, text);
     await expect(objects.get(another)).rejects.toMatchObject({ kind: 'missing' });
   });
 
-  it('lists what is not so: a stale page is a page, one out of order or of another prefix is none', async () => {
+  it('lists stale pages is tolerated, but pages out of order or of another prefix are refused', async () => {
     const folder = newFolder();
     for (const text of ['1', '2', '3', '4', '5']) await objects.put(...named(folder, text));
     const all = async () => {
@@ -201,7 +201,7 @@ if (!isSwiftInstalled)
     'SKIPPED: a real S3 server. Swift is not installed (Debian: apt-get install swift-proxy swift-account swift-container swift-object)',
   );
 // In a sample, the simulated server above is tested with the same contract.
-describe.runIf(isDeep && isSwiftInstalled)('on a real server', () => {
+describe.runIf(isDeep && isSwiftInstalled)('a real S3 server', () => {
   let swift: SwiftS3;
   let client: S3Client;
   let store: Awaited<ReturnType<typeof open>>;
@@ -223,7 +223,7 @@ describe.runIf(isDeep && isSwiftInstalled)('on a real server', () => {
       void (await client.send(new PutObjectCommand({ Bucket: 'cold', Key: `svc/ledger/${name}`, Body }))),
   }));
 
-  it('a bucket that is not there is no empty one', async () => {
+  it('refuses calls to a missing bucket instead of treating it as empty', async () => {
     const nowhere = await open(swift.endpoint, PATIENCE, 'nowhere');
     const [name, bytes] = named(newFolder(), 'lost');
     for (const call of [() => nowhere.put(name, bytes), () => nowhere.get(name)])

@@ -25,7 +25,7 @@ export const newFolder = (): string => `contract/f-${folders++}`;
 
 export const describeObjects = (title: string, place: () => Place): void => {
   describe(title, () => {
-    it('has nothing at first, and what was put from then on, to the byte, as a whole and in any part', async () => {
+    it('finds nothing at first, and after a put returns the same bytes, whole or in any part', async () => {
       const { objects } = place();
       const law = fc.asyncProperty(
         fc.uint8Array({ minLength: 1, maxLength: 5_000 }),
@@ -49,7 +49,7 @@ export const describeObjects = (title: string, place: () => Place): void => {
       await fc.assert(law, { numRuns: sampled({ quick: 8, deep: 100 }) });
     });
 
-    it('keeps objects of no bytes, and of some megabytes', async () => {
+    it('stores objects of zero bytes and of several megabytes', async () => {
       const { objects } = place();
       for (const bytes of [new Uint8Array(), Buffer.alloc(5_000_001, 'many')]) {
         const name = objectName(newFolder(), bytes, 'bin');
@@ -58,7 +58,7 @@ export const describeObjects = (title: string, place: () => Place): void => {
       }
     });
 
-    it('puts one thing once: the second finds it there, of many at once too', async () => {
+    it('stores an object once: a put of the same bytes returns false, also after concurrent puts', async () => {
       const { objects } = place();
       const [name, bytes] = named(newFolder(), 'once');
       await Promise.all(Array.from({ length: 6 }, () => objects.put(name, bytes)));
@@ -66,7 +66,7 @@ export const describeObjects = (title: string, place: () => Place): void => {
       expect(Buffer.from(await objects.get(name)).toString()).toBe('once');
     });
 
-    it('refuses other bytes under a name', async () => {
+    it('refuses bytes that do not match the name', async () => {
       const { objects } = place();
       const [name] = named(newFolder(), 'these');
       await expect(objects.put(name, bytesOf('others'))).rejects.toMatchObject({ kind: 'refused' });
@@ -75,11 +75,11 @@ export const describeObjects = (title: string, place: () => Place): void => {
 
     it.each([
       ['other bytes of the same length', 'thosE'],
-      ['a part of them', 'the'],
-      ['more than they are', 'these and more'],
-      ['nothing', ''],
+      ['a part of the bytes', 'the'],
+      ['more bytes', 'these and more'],
+      ['no bytes', ''],
     ])(
-      'what is stored under a name and is not what it says, %s, is never read, and gives way to what is',
+      'never reads stored bytes that do not match their name (%s), and the next put replaces them',
       async (_, wrong) => {
         const { objects, plant } = place();
         const [name, bytes] = named(newFolder(), 'these');
@@ -91,7 +91,7 @@ export const describeObjects = (title: string, place: () => Place): void => {
       },
     );
 
-    it('reads no part that is not what it must be: other bytes, behind the end, across it', async () => {
+    it('refuses to read a part with another hash, beyond the end, across the end or with an invalid range', async () => {
       const { objects } = place();
       const [name, bytes] = named(newFolder(), '0123456789');
       await objects.put(name, bytes);
@@ -118,7 +118,7 @@ export const describeObjects = (title: string, place: () => Place): void => {
         await expect(objects.getRange(name, { ...range, sha256 })).rejects.toMatchObject({ kind: 'refused' });
     });
 
-    it('takes no name that leads elsewhere or is not the one of an object', async () => {
+    it('refuses names that lead elsewhere or do not have the form of an object name', async () => {
       const { objects } = place();
       const hash = sha256Hex(bytesOf('x'));
       for (const name of [
@@ -134,7 +134,7 @@ export const describeObjects = (title: string, place: () => Place): void => {
         await expect(objects.list(folder, null, 10)).rejects.toMatchObject({ kind: 'refused' });
     });
 
-    it('lists what is below a folder, each once and in order, in pages of any size', async () => {
+    it('lists all objects below a folder once and in order, in pages of any size', async () => {
       const { objects } = place();
       const folder = newFolder();
       const names: string[] = [];
@@ -161,7 +161,7 @@ export const describeObjects = (title: string, place: () => Place): void => {
         await expect(objects.list(folder, null, limit)).rejects.toMatchObject({ kind: 'refused' });
     });
 
-    it('deletes, and it is harmless to delete again', async () => {
+    it('deletes an object, and a second deletion is harmless', async () => {
       const { objects } = place();
       const [name, bytes] = named(newFolder(), 'short-lived');
       await objects.put(name, bytes);
@@ -171,7 +171,7 @@ export const describeObjects = (title: string, place: () => Place): void => {
       expect(await objects.put(name, bytes)).toBe(true);
     });
 
-    it('begins nothing for a caller who has given up', async () => {
+    it('starts nothing for a caller that has already aborted', async () => {
       const { objects } = place();
       const [name, bytes] = named(newFolder(), 'unwanted');
       await expect(objects.put(name, bytes, AbortSignal.abort())).rejects.toThrow();

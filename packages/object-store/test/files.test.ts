@@ -42,7 +42,7 @@ describeObjects('files', () => ({
   },
 }));
 
-it('what was deleted stays so when power is lost: its folder is flushed behind it', async () => {
+it('a deletion is flushed to the folder, so that it survives a loss of power', async () => {
   const [name, bytes] = named('deleted', 'x');
   await objects.put(name, bytes);
   const handle = await openHandle(root);
@@ -57,7 +57,7 @@ it('what was deleted stays so when power is lost: its folder is flushed behind i
   expect(isThere).toEqual([false]);
 });
 
-it('a link in the place of a folder or an object is not followed', async () => {
+it('a symbolic link in the place of a folder or an object is not followed', async () => {
   const outside = join(folder, 'outside');
   mkdirSync(join(outside, 'b'), { recursive: true });
   symlinkSync(outside, join(root, 'link'));
@@ -77,7 +77,7 @@ it('a link in the place of a folder or an object is not followed', async () => {
   await expect(objects.get(linked)).rejects.toMatchObject({ kind: 'unavailable' });
 });
 
-it('a folder that is gone answers nothing of an object, and nothing is made in its place, also by whoever opens it then and may make none', async () => {
+it('while a folder is not mounted, all calls are unavailable, and nothing is written in its place', async () => {
   const mount = join(folder, 'mount');
   const away = join(folder, 'away');
   const mounted = await open(mount);
@@ -103,7 +103,7 @@ it('a folder that is gone answers nothing of an object, and nothing is made in i
     expect(Buffer.from(await there.get(name)).toString()).toBe('kept');
 });
 
-it('a copy of the objects alone is read, and nothing is made beside them', async () => {
+it('a copy of the objects can be read, and nothing is written beside them', async () => {
   const copy = join(folder, 'copy');
   const [name, bytes] = named('a/b', 'copied');
   mkdirSync(join(copy, 'a/b'), { recursive: true });
@@ -114,11 +114,11 @@ it('a copy of the objects alone is read, and nothing is made beside them', async
   expect(readdirSync(copy)).toEqual(['a']);
 });
 
-it('a place that takes no folders is refused, and not tried for ever', async () => {
+it('a place where no folder can be made is refused', async () => {
   await expect(open('/proc/nope/objects')).rejects.toThrow();
 });
 
-it('opening a store asks nothing of its folder; what is to make it does so once, and is told where the mount does not answer', async () => {
+it('opening a store does not touch its folder; placeMaker makes the folder once, and reports a failure to do so', async () => {
   const fresh = join(folder, 'fresh', 'objects');
   const place = pathToFileURL(fresh).href;
   const { objects: opened } = await openObjects(place, null, { mayMake: false });
@@ -139,7 +139,7 @@ it('opening a store asks nothing of its folder; what is to make it does so once,
   );
 });
 
-it('what a process that died left half written is no object, and is cleared away when it is old', async () => {
+it('old drafts of a process that died are removed, and recent ones stay', async () => {
   const drafts = join(root, '.drafts');
   for (const [name, ageSeconds] of [
     ['old', 7_200],
@@ -154,7 +154,7 @@ it('what a process that died left half written is no object, and is cleared away
   expect([existsSync(join(drafts, 'old')), existsSync(join(drafts, 'new'))]).toEqual([false, true]);
 });
 
-it('a call that hangs in the file system is given up in time, keeps its place until it ends, and while no place is left calls are refused at once', async () => {
+it('a call that hangs in the file system fails in time and keeps its place; if no place is free, calls are refused at once', async () => {
   const hanging = join(folder, 'hanging');
   const patience = { attemptMs: 1_000, pauseMs: 1 };
   const [whole, bytes] = named('mount', 'whole');
@@ -180,7 +180,7 @@ it('a call that hangs in the file system is given up in time, keeps its place un
   await expect.poll(async () => Buffer.from(await mounted.get(whole)).toString()).toBe('whole');
 });
 
-it('while a mount hangs for every store of a process two of its four threads stay free: names of hosts are looked up', async () => {
+it('while a mount hangs for all stores of a process, threads are left to look up host names', async () => {
   const hanging = join(folder, 'hanging-for-all');
   const [pipe] = named('mount', 'pipe');
   mkdirSync(join(hanging, 'mount'), { recursive: true });
@@ -201,7 +201,7 @@ it('while a mount hangs for every store of a process two of its four threads sta
   await expect.poll(() => objects.list('mount', null, 1)).toBeDefined();
 });
 
-it('a thread that ended in the middle of its calls gives back its places, and no other does', () => {
+it('the places of a thread that ended amid its calls are freed, and no other places', () => {
   const places = Places.of(3);
   const [mine, theirs] = [places.take(), places.take()];
   expect([mine, theirs]).toEqual([0, 1]);
@@ -214,7 +214,7 @@ it('a thread that ended in the middle of its calls gives back its places, and no
 });
 
 it.skipIf(process.getuid?.() !== 0)(
-  'what root writes belongs to the owner of the folder, so that the service goes on reading it',
+  'files that root writes belong to the owner of the folder, so that the service can still read them',
   async () => {
     const [uid, gid] = [65_534, 65_533];
     const given = join(folder, 'given');

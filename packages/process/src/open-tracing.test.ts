@@ -31,7 +31,7 @@ afterEach(async () => {
 const stubEndpoint = (path = '') =>
   vi.stubEnv(ENDPOINT, `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
 
-it('without an endpoint, or switched off, nothing is traced: not even the API of OpenTelemetry is asked', async () => {
+it('without an endpoint, or if disabled, nothing is traced and the OpenTelemetry API is not called', async () => {
   const asked = vi.spyOn(trace, 'getActiveSpan');
   for (const env of [{}, { [ENDPOINT]: '' }, { [ENDPOINT]: 'http://x', OTEL_SDK_DISABLED: 'true' }]) {
     const { close } = await openTracing(env, 'svc-test', logger);
@@ -44,7 +44,7 @@ it('without an endpoint, or switched off, nothing is traced: not even the API of
   expect(asked).not.toHaveBeenCalled();
 });
 
-it('with an endpoint spans go there as protobuf, with the headers of the standard variables', async () => {
+it('with an endpoint, spans are sent there as protobuf with the headers of the standard variables', async () => {
   stubEndpoint();
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=ops');
   const { close } = await openTracing(process.env, 'svc-test', logger);
@@ -84,16 +84,31 @@ const NONE = { OTEL_TRACES_SAMPLER_ARG: '0' };
 
 it.each([
   ['a caller cannot force a trace', NONE, `${STRANGER}-01`, '00'],
-  ['nor by a trace id that a ratio would take', { OTEL_TRACES_SAMPLER_ARG: '1e-9' }, `${STRANGER}-01`, '00'],
-  ['nor prevent one', {}, `${STRANGER}-00`, '01'],
-  ['nor where all or none are recorded', { OTEL_TRACES_SAMPLER: 'always_off' }, `${STRANGER}-01`, '00'],
-  ['without a caller it is the same', NONE, undefined, '00'],
-  ['an operator may follow them', { OTEL_TRACES_SAMPLER: 'parentbased_always_off' }, `${STRANGER}-01`, '01'],
-])('what is sampled is for us to say: %s', async (_, sampler, incoming, flags) => {
+  [
+    'a caller cannot force a trace by a trace id within the ratio',
+    { OTEL_TRACES_SAMPLER_ARG: '1e-9' },
+    `${STRANGER}-01`,
+    '00',
+  ],
+  ['a caller cannot prevent a trace', {}, `${STRANGER}-00`, '01'],
+  [
+    'a caller has no influence with always_off',
+    { OTEL_TRACES_SAMPLER: 'always_off' },
+    `${STRANGER}-01`,
+    '00',
+  ],
+  ['the same holds without a caller', NONE, undefined, '00'],
+  [
+    'only a parentbased sampler follows the caller',
+    { OTEL_TRACES_SAMPLER: 'parentbased_always_off' },
+    `${STRANGER}-01`,
+    '01',
+  ],
+])('the service decides what is sampled: %s', async (_, sampler, incoming, flags) => {
   expect(await flagsOf(sampler, incoming)).toEqual([flags, flags]);
 });
 
-it('a receiver that is gone delays and breaks nothing, and is named in the log', async () => {
+it('an unreachable receiver breaks nothing and is logged', async () => {
   vi.stubEnv(ENDPOINT, 'http://127.0.0.1:9');
   vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '200');
   const { close } = await openTracing(process.env, 'svc-test', logger);
@@ -107,11 +122,11 @@ it.each([
   [{ OTEL_TRACES_SAMPLER: 'sometimes' }, 'OTEL_TRACES_SAMPLER must be one of'],
   [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'must be a number from 0 to 1'],
   [{ OTEL_BSP_SCHEDULE_DELAY: '5s' }, 'OTEL_BSP_SCHEDULE_DELAY must be a number of milliseconds'],
-])('%o is refused with what is right', async (env, message) => {
+])('%o is refused with an error that says what is valid', async (env, message) => {
   await expect(openTracing({ [ENDPOINT]: 'http://x', ...env }, 'svc-test', logger)).rejects.toThrow(message);
 });
 
-it('what fails is thrown as it was, and what is under way elsewhere is not touched', async () => {
+it('an error of traced work is thrown unchanged, and nested spans belong to the same trace', async () => {
   stubEndpoint();
   const { close } = await openTracing(process.env, 'svc-test', logger);
   const failure = new Error('as it was');

@@ -12,7 +12,7 @@ const identityOf = (findFault?: () => string | null) => ({
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('storage that does not answer is told within a second, however many ask', async () => {
+it('storage that does not answer is reported within a second, with one query for simultaneous requests', async () => {
   const describeHealth = vi.fn(() => new Promise<string>(() => {}));
   const readiness = createServiceReadiness({
     service: {
@@ -30,7 +30,7 @@ it('storage that does not answer is told within a second, however many ask', asy
   expect(describeHealth).toHaveBeenCalledTimes(1);
 });
 
-it('a status signer outside of the process that is away is told, and keeps no decision away', async () => {
+it('a fault of a status signer outside the process is shown, and the process stays ready', async () => {
   const checksWith = async (findFault?: () => string | null) =>
     createServiceReadiness({
       service: {
@@ -48,7 +48,7 @@ it('a status signer outside of the process that is away is told, and keeps no de
   expect(away.checks['status-signer']).toBe('token svc: no such token is there');
 });
 
-it('a promised standby that is missing is told, and keeps no decision away', async () => {
+it('a missing promised standby is shown, and the process stays ready', async () => {
   const checksWith = async (standby: { describe(): Promise<string> } | null) =>
     createServiceReadiness({
       service: {
@@ -65,7 +65,7 @@ it('a promised standby that is missing is told, and keeps no decision away', asy
   expect(missing.checks['synchronous-standby']).toBe('no standby is connected');
 });
 
-it('a replica that is out of step is told, and makes no process unready', async () => {
+it('a fault of the replica is shown, and the process stays ready', async () => {
   const checksWith = async (fault: string | null) =>
     createServiceReadiness({
       service: {
@@ -97,7 +97,7 @@ const readinessWith = (state: { storage?: string; holds?: Hold[]; unkept?: strin
     standby: null,
   })();
 
-it('what is not copied beside the fence is told, and keeps no process from deciding', async () => {
+it('changes that are not copied beside the fence are shown, and the process stays ready', async () => {
   const unkept = 'what changed 61 s ago is not copied beside the fence: names/x';
   expect(await readinessWith({ unkept })).toMatchObject({
     ok: true,
@@ -106,7 +106,7 @@ it('what is not copied beside the fence is told, and keeps no process from decid
   });
 });
 
-it.each(HOLD_NAMES)('while %s holds decisions a process is not ready, and serves', async (name) => {
+it.each(HOLD_NAMES)('while %s holds decisions, a process is not ready but serves', async (name) => {
   const holds = [{ name, reason: 'why' }];
   expect(await readinessWith({ holds })).toMatchObject({
     ok: false,
@@ -115,7 +115,7 @@ it.each(HOLD_NAMES)('while %s holds decisions a process is not ready, and serves
   });
 });
 
-it('a process that may rely on nothing that the database says serves nobody', async () => {
+it('with a hold of all work, a process is not ready and serves nothing', async () => {
   const holds: Hold[] = [{ name: 'fence', reason: 'behind', isOfAll: true }];
   expect(await readinessWith({ holds })).toMatchObject({ ok: false, serves: false });
 });
@@ -125,11 +125,11 @@ it.each([
   ['disk full: no space left', true],
   ['refuses writes: why', true],
   ['unreachable', false],
-])('with storage that is %s at its start a process is not ready, and serves: %s', async (storage, serves) => {
+])('with storage that is %s at its start, a process is not ready; it serves: %s', async (storage, serves) => {
   expect(await readinessWith({ storage })).toMatchObject({ ok: false, serves });
 });
 
-it('a process that loses its database serves what it remembers for as long as a failover takes, and again once it is back', async () => {
+it('a process that loses its database still serves for as long as a failover takes, and again once it is back', async () => {
   let storage = 'ok';
   const readiness = createServiceReadiness({
     service: {

@@ -55,7 +55,7 @@ const withPoints = (
 ): Sodium => ({ crypto_core_ed25519_is_valid_point, ...others }) as Sodium;
 const isStrict = (publicKey: Uint8Array): boolean => nativeCrypto.isStrictKey(publicKey);
 
-it.runIf(isBuiltForHere())('libsodium is at work where its package is installed with a binary', async () => {
+it.runIf(isBuiltForHere())('libsodium is used if its package is installed with a binary', async () => {
   expect(await openEd25519('auto')).toMatchObject({ name: 'sodium', without: null });
 });
 
@@ -73,13 +73,13 @@ it.each([
     async () => withPoints(isStrict, { crypto_sign_verify_detached: () => false }),
     /other signatures/,
   ],
-])('node:crypto is at work, with the reason, where %s', async (_, load, reason) => {
+])('node:crypto is used instead of libsodium, with the reason, if %s', async (_, load, reason) => {
   const { name, without, crypto } = await openEd25519('auto', load);
   expect([name, crypto]).toEqual(['node', nativeCrypto]);
   expect(without).toMatch(reason);
 });
 
-it('node:crypto is at work where it is asked for, and libsodium is not even loaded', async () => {
+it('SVC_ED25519=node uses node:crypto without loading libsodium', async () => {
   const load = () => Promise.reject(new Error('loaded'));
   expect(await openEd25519('node', load)).toMatchObject({ name: 'node', without: 'SVC_ED25519=node' });
 });
@@ -115,7 +115,7 @@ describe.runIf(sodium !== null)('signing by libsodium', () => {
     close();
   });
 
-  it('holds each key once however often its file is read, and zeroes it on closing; then it signs nothing', async () => {
+  it('holds a key once although it is read repeatedly, zeroes it on closing, and then refuses to sign', async () => {
     const { given, freed, load } = watched();
     const { signWith, close } = await openEd25519('auto', load);
     const { privateKey } = generateKeyPairSync('ed25519');
@@ -127,7 +127,7 @@ describe.runIf(sodium !== null)('signing by libsodium', () => {
     for (const signing of [one, other]) expect(() => signing(Buffer.from('a'))).toThrow(/closed/);
   });
 
-  it('keeps the key in memory that cannot be written', async () => {
+  it('keeps the key in read-only memory', async () => {
     const sealed: Buffer[] = [];
     const { given, load } = watched({
       sodium_mprotect_readonly: (buffer) => {
@@ -142,7 +142,7 @@ describe.runIf(sodium !== null)('signing by libsodium', () => {
   });
 });
 
-it('node:crypto has nothing to close', () => {
+it('closing node:crypto changes nothing: it still signs', () => {
   const { signWith, close } = nodeEd25519();
   const signing = signWith(generateKeyPairSync('ed25519').privateKey);
   close();

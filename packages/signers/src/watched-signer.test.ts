@@ -39,7 +39,7 @@ const lateCodeOf = async (signer: WatchedSigner) => {
   return asked;
 };
 
-it('a signature that does not come in time is given up, and what was asked is told to stop', async () => {
+it('a signature that misses its deadline fails, and the call to the driver is aborted', async () => {
   const driver = driverOf();
   const signer = await watchSigner(driver, key);
   driver.sign.mockImplementation(never);
@@ -48,7 +48,7 @@ it('a signature that does not come in time is given up, and what was asked is to
   await signer.close();
 });
 
-it('three failures in a row, with nothing signed meanwhile, are the signer’s; it is asked until it signs again', async () => {
+it('three failures in a row are reported as a fault of the signer, which is retried until it signs again', async () => {
   const driver = driverOf();
   const signer = await watchSigner(driver, key);
   driver.sign.mockImplementation(fails);
@@ -66,7 +66,7 @@ it('three failures in a row, with nothing signed meanwhile, are the signer’s; 
   await signer.close();
 });
 
-it('too much asked at once is no fault of the signer, however often', async () => {
+it('throttling is never reported as a fault of the signer', async () => {
   const driver = driverOf();
   const signer = await watchSigner(driver, key);
   driver.sign.mockImplementation(busy);
@@ -76,7 +76,7 @@ it('too much asked at once is no fault of the signer, however often', async () =
   await signer.close();
 });
 
-it('many that are late together are none either, while others are signed', async () => {
+it('many late calls at once are not reported as a fault if another call succeeds meanwhile', async () => {
   const driver = driverOf();
   const signer = await watchSigner(driver, key);
   driver.sign.mockImplementation(never);
@@ -90,7 +90,7 @@ it('many that are late together are none either, while others are signed', async
   await signer.close();
 });
 
-it('one that nobody asks is asked now and then, so that its loss is known before the next decision', async () => {
+it('an idle signer is probed regularly, so that its fault is known before the next decision', async () => {
   const driver = driverOf();
   const signer = await watchSigner(driver, key);
   await vi.advanceTimersByTimeAsync(9_000);
@@ -101,7 +101,7 @@ it('one that nobody asks is asked now and then, so that its loss is known before
   await signer.close();
 });
 
-it('a signature that does not verify is never given out, and is a fault at once', async () => {
+it('a signature that does not verify is not returned, and is reported as a fault at once', async () => {
   const driver = driverOf();
   const signer = await watchSigner(driver, key);
   driver.sign.mockImplementation(() => good(Buffer.from('another message')));
@@ -110,7 +110,7 @@ it('a signature that does not verify is never given out, and is a fault at once'
   await signer.close();
 });
 
-it('a message that is too long is refused without asking', async () => {
+it('a message that is too long is refused without a call to the driver', async () => {
   const driver = driverOf(32);
   const signer = await watchSigner(driver, key);
   expect(signer.maxBytes).toBe(32);
@@ -120,7 +120,7 @@ it('a message that is too long is refused without asking', async () => {
   await signer.close();
 });
 
-it('one that is closed is asked no more, also where it failed', async () => {
+it('a closed signer is not called any more, even if it had failed', async () => {
   const driver = driverOf();
   const signer = await watchSigner(driver, key);
   driver.sign.mockImplementation(fails);
@@ -131,7 +131,7 @@ it('one that is closed is asked no more, also where it failed', async () => {
   expect(driver.sign).not.toHaveBeenCalled();
 });
 
-it('one that does not sign at the start is closed, and the start refused', async () => {
+it('a signer that does not sign at the start is closed, and the start is refused', async () => {
   const driver = driverOf();
   driver.sign.mockImplementation(fails);
   await expect(watchSigner(driver, key)).rejects.toThrow(KeySetError);

@@ -46,7 +46,7 @@ const open = async () => {
 };
 const MESSAGE = Buffer.from('message');
 
-it('signs as Ed25519 does, whatever the length up to 4,096 bytes', async () => {
+it('a KMS signer signs as Ed25519 for up to 4,096 bytes, and refuses more without a call to KMS', async () => {
   const { signer, signs } = await open();
   expect(signer.maxBytes).toBe(4_096);
   for (const length of [1, 2_300, 4_096]) expect(await signs(new Uint8Array(length))).toBe(true);
@@ -56,7 +56,7 @@ it('signs as Ed25519 does, whatever the length up to 4,096 bytes', async () => {
   expect(kms.signed).toHaveLength(before);
 });
 
-it('a new key is made in the region that is named, or where the former one is', async () => {
+it('a new KMS key is made in the named region or like the previous key, and signs', async () => {
   const made = await signers.make('aws-kms:eu-central-1', { name: 'receipt-2', isLikeThat: false }, sources);
   const next = await signers.make(made.uri, { name: 'receipt-3', isLikeThat: true }, sources);
   expect(made.uri).toMatch(/^aws-kms:arn:aws:kms:eu-central-1:/);
@@ -65,7 +65,7 @@ it('a new key is made in the region that is named, or where the former one is', 
   expect(nativeCrypto.verify(next.publicKey, MESSAGE, await signer.sign(MESSAGE))).toBe(true);
 });
 
-it('a signer that is used no more is closed, and one that is used stays open', async () => {
+it('a KMS signer that is no longer used is closed, and one that is used stays open', async () => {
   const [former, present] = [await open(), await open()];
   await signers.closeAllBut([present.signer]);
   const again = ({ uri, publicKey }: typeof former) => signers.open(uri, publishedOf(publicKey), sources);
@@ -74,8 +74,8 @@ it('a signer that is used no more is closed, and one that is used stays open', a
   expect(await again(former)).not.toBe(former.signer);
 });
 
-describe('refuses the start', () => {
-  it('for status keys, whose lists grow longer than can be signed, and for the sandbox', async () => {
+describe('the start with a KMS key is refused', () => {
+  it('for status keys, whose lists grow beyond 4096 bytes, and for the sandbox', async () => {
     const { uri, publicKey } = await open();
     const opening = (kid: string) => signers.open(uri, publishedOf(publicKey, kid), sources);
     await expect(opening('did:web:svc.example#status-1')).rejects.toThrow(
@@ -84,7 +84,7 @@ describe('refuses the start', () => {
     await expect(opening('did:web:svc.example:org:sandbox#key-1')).rejects.toThrow(/sandbox/);
   });
 
-  it('with a key that is disabled, about to be deleted, not there or not the published one, by its ARN', async () => {
+  it('if the key is disabled, pending deletion, missing or not the published one', async () => {
     const { uri, publicKey } = await open();
     const other = kms.createKey();
     await signers.close();
@@ -105,7 +105,7 @@ describe('refuses the start', () => {
     );
   });
 
-  it('without the right credentials, and shows none', async () => {
+  it('with wrong credentials, and the error contains no secret', async () => {
     const { uri, publicKey } = await open();
     await signers.close();
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'hunter2hunter2hunter2');
@@ -116,8 +116,8 @@ describe('refuses the start', () => {
   });
 });
 
-describe('while KMS', () => {
-  it('fails once, or throttles once, the signature comes all the same', async () => {
+describe('a KMS signer', () => {
+  it('signs although one call fails or is throttled', async () => {
     const { signs } = await open();
     for (const how of ['fail', 'throttle'] as const) {
       kms.behave(how, 1);
@@ -125,7 +125,7 @@ describe('while KMS', () => {
     }
   });
 
-  it('hangs once, the request is given up in time for another', async () => {
+  it('gives up a call that hangs in time for a second one', async () => {
     const { signs } = await open();
     // The second request has half a second, which a loaded machine may exceed once.
     const tries: unknown[] = [];
@@ -136,7 +136,7 @@ describe('while KMS', () => {
     expect(tries).toContain(true);
   });
 
-  it('hangs, what is asked of it is refused, and the fault is told', async () => {
+  it('refuses to sign and reports a fault while KMS hangs, and reports none once KMS is back', async () => {
     const { signer, signs } = await open();
     kms.behave('hang');
     const startedMs = performance.now();
@@ -150,7 +150,7 @@ describe('while KMS', () => {
     await vi.waitFor(() => expect(signer.findFault?.()).toBeNull(), { timeout: 10_000 });
   });
 
-  it('throttles, requests fail and the signer is not called lost', async () => {
+  it('fails while KMS throttles, but reports no fault', async () => {
     const { signer, signs } = await open();
     kms.behave('throttle');
     const startedMs = performance.now();
@@ -162,9 +162,9 @@ describe('while KMS', () => {
     expect(signer.findFault?.()).toBeNull();
   });
 
-  // `watched-signer.test.ts`, "one that nobody asks is asked now and then", checks the same in simulated time.
+  // `watched-signer.test.ts`, "an idle signer is probed regularly", checks the same in simulated time.
   it.runIf(isDeep)(
-    'has the key disabled, it is told within seconds though nobody asks, and signs again once it is enabled',
+    'reports a disabled key without being asked to sign, and signs again once the key is enabled',
     async () => {
       const { uri, signer, signs } = await open();
       kms.setState(uri, 'Disabled');

@@ -37,7 +37,7 @@ const publishedOf = (publicKey: Uint8Array, kid = KID): PublishedKey => ({
 });
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);
 
-it('tokens never take all threads that other work of the process needs', () => {
+it('the number of concurrent token calls is bounded by the size of the thread pool', () => {
   expect(
     [{}, { UV_THREADPOOL_SIZE: '1' }, { UV_THREADPOOL_SIZE: '10' }, { UV_THREADPOOL_SIZE: '1024' }].map(
       callsAtOnce,
@@ -70,7 +70,7 @@ const pretend = (
   return new Token(library as never, at, { pin: Buffer.from('2468'), ...ofProcess });
 };
 
-it('a key in a token that hangs leaves those in other tokens a call', async () => {
+it('a hanging token does not block signing with a key in another token', async () => {
   const ofProcess = processThat();
   const hanging = pretend({ signEddsa: () => new Promise(() => {}) }, ofProcess);
   for (let i = 0; i < 20; i++) void hanging.sign(bytesOf('hanging'), neverAborted());
@@ -80,29 +80,26 @@ it('a key in a token that hangs leaves those in other tokens a call', async () =
 });
 
 it.each([
-  ['says that it is wrong', CKR.PIN_INCORRECT],
-  ['says no more than that it failed', CKR.GENERAL_ERROR],
-])(
-  'a PIN that a token does not take is given to it once by who starts, where the library %s',
-  async (_, code) => {
-    const ofProcess = processThat();
-    let logins = 0;
-    const login = async () => {
-      logins += 1;
-      throw new CryptokiError('C_Login', code);
-    };
-    const starting = () => pretend({ login }, ofProcess).sign(bytesOf('x'), neverAborted());
-    await expect(starting()).rejects.toThrow('C_Login');
-    expect(logins).toBe(1);
-    // Keys are opened again while others are in use. A PIN that the token has refused explicitly is never given to it
-    // again.
-    if (code !== CKR.PIN_INCORRECT) return;
-    await expect(starting()).rejects.toThrow(RefusedPinError);
-    expect(logins).toBe(1);
-  },
-);
+  ['reports a wrong PIN', CKR.PIN_INCORRECT],
+  ['reports only a general error', CKR.GENERAL_ERROR],
+])('a starting process gives a refused PIN to a token once, if the library %s', async (_, code) => {
+  const ofProcess = processThat();
+  let logins = 0;
+  const login = async () => {
+    logins += 1;
+    throw new CryptokiError('C_Login', code);
+  };
+  const starting = () => pretend({ login }, ofProcess).sign(bytesOf('x'), neverAborted());
+  await expect(starting()).rejects.toThrow('C_Login');
+  expect(logins).toBe(1);
+  // Keys are opened again while others are in use. A PIN that the token has refused explicitly is never given to it
+  // again.
+  if (code !== CKR.PIN_INCORRECT) return;
+  await expect(starting()).rejects.toThrow(RefusedPinError);
+  expect(logins).toBe(1);
+});
 
-it('a PIN that became wrong is given once, however many signatures want a session at once', async () => {
+it('a PIN that has become wrong is given to the token once, even if many signatures need a session at once', async () => {
   let logins = 0;
   const login = async () => {
     logins += 1;
@@ -129,14 +126,14 @@ const emptySlot = (onLook = () => {}) => {
   return { answers: { listSlots }, looks: () => looks };
 };
 
-it('a token that is away is looked for again by who starts, and not by who reads a key later', async () => {
+it('a process that is no longer starting looks for a missing token only once', async () => {
   const slot = emptySlot();
   const later = pretend(slot.answers, processThat({ isStarting: false }));
   await expect(later.sign(bytesOf('x'), neverAborted())).rejects.toThrow('no such token is there');
   expect(slot.looks()).toBe(1);
 });
 
-it('a start that was given up looks for its token no more, and gives it no PIN', async () => {
+it('a cancelled start stops looking for its token, and gives it no PIN', async () => {
   const stop = new AbortController();
   const slot = emptySlot(() => stop.abort());
   const starting = () => pretend(slot.answers).sign(bytesOf('x'), stop.signal);
@@ -155,7 +152,7 @@ it('a start that was given up looks for its token no more, and gives it no PIN',
   expect(logins).toBe(0);
 });
 
-describe.skipIf(modulePath === null)('a key in a token', () => {
+describe.skipIf(modulePath === null)('a key in a PKCS#11 token', () => {
   let token: SoftToken;
   let signers = new Signers();
   beforeAll(() => {
@@ -189,7 +186,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     await library.release();
   };
 
-  it('is made there, stays there, and signs as Ed25519 does, for messages of any length', async () => {
+  it('is made in the token, and its signatures over messages of 1 to 200,000 bytes verify as Ed25519', async () => {
     const { uri, signs, signer } = await open('receipt-1');
     expect(uri).toBe(
       `pkcs11:token=svc%20test;object=receipt-1?module-path=${modulePath}&pin-source=file:${token.pinPath}`,
@@ -198,7 +195,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     for (const length of [1, 4_096, 4_097, 200_000]) expect(await signs('x'.repeat(length))).toBe(true);
   });
 
-  it('is made once: what was cut off takes the one that is there; the next goes to the same token', async () => {
+  it('is made once: a repeated call returns the existing key, and the next key is made in the same token', async () => {
     const first = await make('receipt-2');
     expect((await make('receipt-2')).publicKey).toEqual(first.publicKey);
     const next = await signers.make(first.uri, { name: 'receipt-3', isLikeThat: true }, sources);
@@ -206,7 +203,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     expect(next.publicKey).not.toEqual(first.publicKey);
   });
 
-  it('signs for many at once over a few sessions, each its own message', async () => {
+  it('signs 60 messages at once, each with its own valid signature', async () => {
     const { signs } = await open('receipt-1');
     const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => signs(`message ${i}`)));
     expect(new Set(answers)).toEqual(new Set([true]));
@@ -215,7 +212,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
   it.each([
     ['another key than the published one', 'receipt-1', /does not verify under x/],
     ['no such key', 'receipt-99', /has no such Ed25519 private key/],
-  ])('refuses the start with %s', async (_, object, expected) => {
+  ])('is not opened if the token has %s', async (_, object, expected) => {
     await make('receipt-1');
     const { publicKey } = await make('receipt-2');
     const opening = signers.open(token.uri(`;object=${object}`), publishedOf(publicKey), sources);
@@ -223,15 +220,15 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     await expect(opening).rejects.toThrow(expected);
   });
 
-  // "not by who reads a key later", above, tests a process that reads a key later and does not wait for a missing
-  // token.
-  it.runIf(isDeep)('refuses the start without its token', async () => {
+  // "a process that is no longer starting", above, tests a process that reads a key later and does not wait for a
+  // missing token.
+  it.runIf(isDeep)('is not opened without its token', async () => {
     const { key, uri } = await make('receipt-1');
     const opening = signers.open(uri.replace('svc%20test', 'elsewhere'), key, sources);
     await expect(opening).rejects.toThrow(/no such token is there/);
   });
 
-  it('refuses the start without its library, and with a wrong PIN', async () => {
+  it('is not opened without its library, with a wrong PIN or without a PIN source', async () => {
     const { key, uri } = await make('receipt-1');
     const opening = (text: string) => signers.open(text, key, sources);
     await expect(opening(uri.replace(/module-path=[^&]*/, 'module-path=/nowhere.so'))).rejects.toThrow(
@@ -246,7 +243,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     await expect(opening(uri.replace(/&pin-source=.*/, ''))).rejects.toThrow(/SVC_PKCS11_PIN_FILE/);
   });
 
-  it('is waited for by who starts while its token is away for a moment, as SoftHSM shows it while another process logs in', async () => {
+  it('is opened by a starting process once its token, missing for a moment, is back', async () => {
     const { key, uri } = await make('receipt-1');
     await signers.close();
     token.take();
@@ -260,7 +257,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     expect(nativeCrypto.verify(key.publicKey, bytesOf('x'), await signer.sign(bytesOf('x')))).toBe(true);
   });
 
-  it('goes on signing when its sessions were lost, and nobody notices', async () => {
+  it('still signs after its sessions were lost, and reports no fault', async () => {
     const { signs, signer } = await open('receipt-1');
     expect(await signs('before')).toBe(true);
     await reset();
@@ -269,7 +266,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
   });
 
   it.runIf(isDeep)(
-    'refuses while the token is away, says so by itself, and signs again by itself once it is back',
+    'refuses to sign and reports a fault while its token is missing, and signs again once the token is back',
     async () => {
       const { signs, signer } = await open('receipt-1');
       await reset(() => token.take());
@@ -289,7 +286,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     },
   );
 
-  it('that hangs is given up within its deadline, and meanwhile everything else of the process goes on, however many keys are in it', async () => {
+  it('fails with SERVICE_UNAVAILABLE while the token hangs, also with several keys; other work of the process continues', async () => {
     const { signs, signer } = await open('receipt-1');
     const other = await open('status-1');
     expect([await signs('before'), await other.signs('before')]).toEqual([true, true]);
@@ -313,7 +310,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     expect(await signs('after')).toBe(true);
   });
 
-  it('whose PIN was refused is not asked with it again', async () => {
+  it('is not tried again with a PIN that the token has refused', async () => {
     const { uri } = await make('receipt-1');
     const at = parseKeyUri(uri);
     if (at.kind !== 'pkcs11') throw new Error('a token is expected');
@@ -329,7 +326,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     await wrong.close();
   });
 
-  it('that was exchanged at its place signs nothing that is given out', async () => {
+  it('gives out no signature if the token holds another key than the published one', async () => {
     const { signer, key } = await open('receipt-1');
     const other = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }).x ?? '';
     key.publicKey.set(Buffer.from(other, 'base64url'));
@@ -337,7 +334,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     expect(signer.findFault?.()).toMatch(/does not verify under x of the key set/);
   });
 
-  it('is not for the sandbox', async () => {
+  it('is refused as a key of the sandbox', async () => {
     const { uri, key } = await make('receipt-1');
     const opening = signers.open(uri, { ...key, kid: 'did:web:svc.example:org:sandbox#key-1' }, sources);
     await expect(opening).rejects.toThrow(/sandbox's keys are in the set or in file:/);

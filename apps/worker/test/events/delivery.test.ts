@@ -90,8 +90,8 @@ const deliveriesOf = ({ subscriptionId }: EventSubscriptionRecord) =>
 const find = async ({ audience, subscriptionId }: EventSubscriptionRecord) =>
   stores.first.eventSubscriptions.find(audience, subscriptionId);
 
-describe('what is sent', () => {
-  it('is accepted by a receiver of the standardwebhooks package, and not with a byte changed, another id or an old time', async () => {
+describe('a webhook message', () => {
+  it('verifies with the standardwebhooks package, but not with a changed byte, another id, an old time or another secret', async () => {
     const { received, deliver } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     const [decision] = [deny()];
@@ -123,7 +123,7 @@ describe('what is sent', () => {
     expect(() => stranger.verify(one.body, headersOf(one))).toThrow();
   });
 
-  it('has a v1a signature of the status key over id, time and body', async () => {
+  it('has a v1a signature by the status key over id, time and body', async () => {
     const { received, deliver } = await startReceivers(stores.first);
     await subscribe('a');
     await commit(1);
@@ -137,7 +137,7 @@ describe('what is sent', () => {
     expect(verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64'))).toBe(true);
   });
 
-  it('is signed with both secrets after a rotation, and with the new one alone after that', async () => {
+  it('is signed with both secrets after a rotation, and with the new one alone once the old one has ended', async () => {
     const { received, deliver } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     await stores.first.eventSubscriptions.rotate(subscription.subscriptionId, root(), 24);
@@ -155,7 +155,7 @@ describe('what is sent', () => {
     expect(() => new Webhook(secretOf(subscription, 1)).verify(later.body, headersOf(later))).toThrow();
   });
 
-  it('is signed with the one secret whose root is left, and one line tells that the other is gone', async () => {
+  it('is signed with the remaining secret if the root of the other is missing, which is logged once', async () => {
     const { received, deliver, logged } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     await stores.first.eventSubscriptions.rotate(subscription.subscriptionId, root(), 24);
@@ -168,7 +168,7 @@ describe('what is sent', () => {
     expect(logged).toEqual([`webhook.root_missing {"subscription_id":"${subscription.subscriptionId}"}`]);
   });
 
-  it('is nothing while no root of the secret is there, or what signs is away: it waits, is no failure, and one line says so', async () => {
+  it('waits without counting as a failure while its roots are missing or the signer is away; each is logged once', async () => {
     const { received, deliver, deps, logged } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     await commit(20);
@@ -187,8 +187,8 @@ describe('what is sent', () => {
   });
 });
 
-describe('an endpoint that', () => {
-  it('answers 500 gets the same id again, and is not failing after a success', async () => {
+describe('a webhook endpoint that', () => {
+  it('answers 500 gets the same event id again, and no longer counts as failing after a success', async () => {
     const { received, answers, deliver } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     answers.set('a.hooks.example', (_, response, nth) => response.writeHead(nth === 0 ? 500 : 200).end());
@@ -208,7 +208,7 @@ describe('an endpoint that', () => {
     expect(await find(subscription)).toMatchObject({ failingSinceMs: null });
   });
 
-  it('fails for ever is tried ten times in less than three days, and then given up', async () => {
+  it('always fails is tried ten times within three days, and the event is then given up', async () => {
     const { received, answers, deliver } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     answers.set('a.hooks.example', (_, response) => response.writeHead(503).end());
@@ -232,7 +232,7 @@ describe('an endpoint that', () => {
     expect(waits.reduce((sum, wait) => sum + wait)).toBeLessThanOrEqual(3 * 86_400);
   });
 
-  it('takes all but one event is sent it at the ten times of the schedule, and once between two of them at the most', async () => {
+  it('refuses only one event gets it at the ten scheduled times, and at most once more between two of them', async () => {
     const { received, answers, deliver } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     await commit(1);
@@ -269,7 +269,7 @@ describe('an endpoint that', () => {
     expect([tries(), await state()]).toEqual([10 + 8, 'failed']);
   }, 60_000);
 
-  it('said when to come again is asked nothing before that, whatever it answers to what was under way', async () => {
+  it('answers 429 with Retry-After is not called before that time, even if a call already under way succeeds', async () => {
     const { received, answers, deliver } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     const held: ServerResponse[] = [];
@@ -300,7 +300,7 @@ describe('an endpoint that', () => {
     [429, () => new Date(Date.now() + 600_000).toUTCString(), 600],
     [503, '9999999', RETRY_SECONDS.at(-1) ?? 0],
   ])(
-    'answers %d and says when to come again is asked nothing before that, and not later than the schedule has it',
+    "answers %d with Retry-After is not called before that time, nor later than the schedule's longest wait",
     async (status, header, seconds) => {
       const { received, answers, deliver } = await startReceivers(stores.first);
       const subscription = await subscribe('a');
@@ -322,7 +322,7 @@ describe('an endpoint that', () => {
     },
   );
 
-  it('answers another status with Retry-After is asked as the schedule has it', async () => {
+  it('answers 500 with Retry-After is called again by the schedule', async () => {
     const { answers, deliver } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     answers.set('a.hooks.example', (_, response) => response.writeHead(500, { 'retry-after': '3600' }).end());
@@ -345,7 +345,7 @@ describe('an endpoint that', () => {
     expect(logged.length).toBeGreaterThanOrEqual(1);
   });
 
-  it('redirects is not followed, and fails', async () => {
+  it('redirects fails, and the redirect is not followed', async () => {
     const { received, answers, deliver } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     const location = 'https://b.hooks.example/';
@@ -359,7 +359,7 @@ describe('an endpoint that', () => {
     expect(delivery?.lastProblem).toContain('redirects are not followed');
   });
 
-  it('answers 200 and sends 1 GB has taken the event, and nobody reads it', async () => {
+  it('answers 200 with a body of 1 GB has accepted the event, and the body is not read to its end', async () => {
     const { answers, deliver } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
     let sent = 0;
@@ -382,7 +382,7 @@ describe('an endpoint that', () => {
     expect(await deliveriesOf(subscription)).toMatchObject([{ state: 'delivered', lastStatus: 200 }]);
   });
 
-  it('never answers fails at the deadline, and meanwhile all that is for others arrives', async () => {
+  it('never answers fails at the deadline, and meanwhile events for other endpoints arrive', async () => {
     const { received, answers, deps } = await startReceivers(stores.first, 2_000);
     const silent = await subscribe('silent');
     const slow = await subscribe('slow');
@@ -408,7 +408,7 @@ describe('an endpoint that', () => {
     await deliverer.stop();
   }, 60_000);
 
-  it('is a host of the service, or leads inside, is never connected to', async () => {
+  it('is a host of the service, or resolves to a loopback address, is never connected to', async () => {
     const { received, deliver } = await startReceivers(stores.first);
     const inside = await subscribe('inside');
     await runSql(stores.url, `update event_subscriptions set url = $1`, ['https://inside.hooks.example/']);
@@ -429,7 +429,7 @@ describe('an endpoint that', () => {
 });
 
 describe('a subscription whose deliveries cannot be opened', () => {
-  it('keeps those of no other, and is logged', async () => {
+  it('does not delay other subscriptions, and is logged', async () => {
     const { received, deps, logged } = await startReceivers(stores.first);
     const broken = await subscribe('broken');
     await subscribe('healthy');
@@ -449,7 +449,7 @@ describe('a subscription whose deliveries cannot be opened', () => {
     expect(logged[0]).toContain(`webhook.not_opened {"subscription_id":"${broken.subscriptionId}"`);
   }, 60_000);
 
-  it('for as long as that lasts: what is open already is sent meanwhile', async () => {
+  it('still gets the deliveries that are already open', async () => {
     const { received, deps } = await startReceivers(stores.first);
     const { subscriptionId } = await subscribe('a');
     await commit(3);
@@ -470,7 +470,7 @@ describe('a subscription whose deliveries cannot be opened', () => {
 });
 
 describe('a revocation whose verifiers cannot be looked up', () => {
-  it('keeps no event of others, nor the next Principal from its turn, and is logged', async () => {
+  it('delays neither the events of others nor the next Principal, and is logged', async () => {
     const { received, deps, logged } = await startReceivers(stores.first);
     await subscribe('a');
     await commit(2);
@@ -494,7 +494,7 @@ describe('a revocation whose verifiers cannot be looked up', () => {
 });
 
 describe('events of one Grant', () => {
-  it('arrive in order, each after the one before was taken, while those of others pass by', async () => {
+  it('arrive in order, each after the previous one was accepted', async () => {
     const { received, answers, deliver } = await startReceivers(stores.first);
     await subscribe('a');
     const grant = await insertGrant(world);

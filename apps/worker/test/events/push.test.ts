@@ -101,8 +101,8 @@ const start = async (timeoutMs?: number) => {
   return receivers;
 };
 
-describe('what is pushed', () => {
-  it('is a POST of one SET with its media type, Accept and the header of the receiver, and is done with once it is accepted', async () => {
+describe('a pushed SET', () => {
+  it("is one POST with the SET media type, Accept and the receiver's Authorization, and is not repeated once accepted", async () => {
     const { received, deliver } = await start();
     const stream = await openStream('a');
     const [id] = await tell(1);
@@ -130,7 +130,7 @@ describe('what is pushed', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('has no Authorization where the receiver wants none', async () => {
+  it('has no Authorization header if the stream has none', async () => {
     const { received, deliver } = await start();
     await openStream('a', { header: null });
     await tell(1);
@@ -138,7 +138,7 @@ describe('what is pushed', () => {
     expect(received[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('is the verification event too, with its state', async () => {
+  it('is sent for a verification event too, with its state', async () => {
     const { received, deliver } = await start();
     const { streamId } = await openStream('a');
     await stores.first.transaction((tx) => tx.streams.verify(streamId, 'a-state', 30));
@@ -152,7 +152,7 @@ describe('what is pushed', () => {
     ]);
   });
 
-  it('is nothing while the root of its header is gone, or it was sealed for another URL: it waits, and no line has the header', async () => {
+  it('waits while its Authorization has no root or is sealed for another URL; no log line has the header', async () => {
     const { received, deliver, logged } = await start();
     const stream = await openStream('a');
     await tell(2);
@@ -168,7 +168,7 @@ describe('what is pushed', () => {
     expect(await statusOf(stream)).toMatchObject({ status: 'enabled' });
   });
 
-  it('is nothing to a worker that pushes no streams, nor to one of the version before', async () => {
+  it('is not taken by a worker that pushes no streams, nor by a worker of the previous version', async () => {
     const { received, deps } = await start();
     const stream = await openStream('a');
     await tell(1);
@@ -184,7 +184,7 @@ describe('what is pushed', () => {
   });
 });
 
-describe('an endpoint that answers', () => {
+describe('a push endpoint', () => {
   const attempt = async (answer: Answer) => {
     const receivers = await start();
     receivers.answers.set('a.hooks.example', answer);
@@ -205,7 +205,7 @@ describe('an endpoint that answers', () => {
     ['of_its_own', 'waiting'],
   ];
   it.each(sampleOf(words, 3))(
-    '400 %s is heard: what it says is kept, and the SET is %s',
+    'that answers 400 with err %s: err and description are stored, and the SET is %s',
     async (err, state) => {
       const { delivery } = await attempt(saying(400, JSON.stringify({ err, description: 'As it says.' })));
       expect(delivery).toMatchObject({
@@ -225,7 +225,7 @@ describe('an endpoint that answers', () => {
     [500, 'answered 500: 202 is expected'],
   ];
   it.each(sampleOf(statuses, 3))(
-    '%d has not accepted, and gets the same SET again',
+    'that answers %d has not accepted the SET, and gets the same SET again',
     async (status, problem) => {
       const { received, answers, deliver, delivery, stream } = await attempt((_, response) =>
         response.writeHead(status, { location: urlOf('b') }).end(),
@@ -241,18 +241,21 @@ describe('an endpoint that answers', () => {
   );
 
   const bodies: [what: string, body: string][] = [
-    ['no JSON', '<html>'],
+    ['not JSON', '<html>'],
     ['a list', '[]'],
     ['null', 'null'],
-    ['err that is no text', '{"err":{}}'],
-    ['more than is read', JSON.stringify({ err: 'invalid_request', description: 'x'.repeat(10_000) })],
+    ['an object whose err is not a string', '{"err":{}}'],
+    ['longer than what is read', JSON.stringify({ err: 'invalid_request', description: 'x'.repeat(10_000) })],
   ];
-  it.each(sampleOf(bodies, 2))('400 and %s has said nothing of its own', async (_, body) => {
-    const { delivery } = await attempt(saying(400, body));
-    expect(delivery).toMatchObject({ state: 'waiting', lastProblem: 'answered 400: 202 is expected' });
-  });
+  it.each(sampleOf(bodies, 2))(
+    'that answers 400 with a body that is %s is handled as if it had sent no err: the SET waits',
+    async (_, body) => {
+      const { delivery } = await attempt(saying(400, body));
+      expect(delivery).toMatchObject({ state: 'waiting', lastProblem: 'answered 400: 202 is expected' });
+    },
+  );
 
-  it('400 with what it was sent has it not shown: no part of the header is stored or logged', async () => {
+  it('that repeats its Authorization in a 400: the header is masked where it is stored, and is not logged', async () => {
     const repeating: Answer = (request, response) =>
       saying(
         400,
@@ -266,7 +269,7 @@ describe('an endpoint that answers', () => {
     expect(logged.join()).not.toContain('a-header-of');
   });
 
-  it('400 that repeats parts of the header that are in the mark as well is kept as short as any other', async () => {
+  it('that repeats parts of the header that also occur in the mask: the stored problem is no longer than others', async () => {
     const header = 'authoriz [[[[[[[[ '.repeat(200).trim();
     const description = 'authorization'.repeat(60);
     const receivers = await start();
@@ -282,7 +285,7 @@ describe('an endpoint that answers', () => {
     ]);
   });
 
-  it.each([202, 400])('%d and sends 1 GB is not read', async (status) => {
+  it.each([202, 400])('that answers %d with a body of 1 GB is not read to the end', async (status) => {
     let sent = 0;
     const { delivery } = await attempt((_, response) => {
       const chunk = Buffer.alloc(1_048_576);
@@ -297,7 +300,7 @@ describe('an endpoint that answers', () => {
     expect(delivery).toMatchObject({ state: status === 202 ? 'delivered' : 'waiting', lastStatus: status });
   });
 
-  it('410 has its stream paused, which is told on it once, and shown', async () => {
+  it('that answers 410 has its stream paused, which one stream-updated event and the status say', async () => {
     const { received, stream, deliver } = await attempt((_, response) => response.writeHead(410).end());
     const paused = { status: 'paused', reason: 'endpoint_url answered 410' };
     expect(await statusOf(stream)).toEqual(paused);
@@ -310,7 +313,7 @@ describe('an endpoint that answers', () => {
     expect(received).toHaveLength(2);
   });
 
-  it('nothing for five days has its stream paused with what it met with; once it is enabled all comes, in order', async () => {
+  it('that answers 500 for five days has its stream paused with that reason; once enabled, it gets all waiting SETs', async () => {
     const { received, answers, stream, deliver } = await attempt((_, response) =>
       response.writeHead(500).end(),
     );
@@ -335,7 +338,7 @@ describe('an endpoint that answers', () => {
     expect(await statusOf(stream)).toEqual({ status: 'enabled', reason: null });
   });
 
-  it('not at all fails at the deadline, and meanwhile all that is for others arrives', async () => {
+  it('that never answers fails at the deadline, and meanwhile SETs for other endpoints arrive', async () => {
     const { received, answers, deps } = await start(1_000);
     const silent = await openStream('silent');
     const healthy = await openStream('healthy');
@@ -351,7 +354,7 @@ describe('an endpoint that answers', () => {
     await deliverer.stop();
   }, 60_000);
 
-  it('not at all for five days is told that its stream is paused, and while many are that do not answer, what is for others is opened and arrives', async () => {
+  it('that has not answered for five days is told that its stream is paused; meanwhile SETs for others arrive', async () => {
     const { received, answers, logged, deps } = await start();
     const unanswered: ServerResponse[] = [];
     for (const host of ['silent-1', 'silent-2']) {
@@ -374,7 +377,7 @@ describe('an endpoint that answers', () => {
     await deliverer.stop();
   }, 60_000);
 
-  it('from the inside, or as a host of the service, is never connected to', async () => {
+  it('that resolves to a loopback address, or is a host of the service, is never connected to', async () => {
     const { received, deliver } = await start();
     const inside = await openStream('inside');
     const own = await openStream('b', { header: null });
@@ -396,7 +399,7 @@ describe('an endpoint that answers', () => {
 describe('SETs of one Grant', () => {
   const idsOf = (received: readonly Received[]) => received.map((one) => claimsOf(one).txn);
 
-  it('arrive in order, each after the one before was accepted or refused for good', async () => {
+  it('arrive in order, each after the previous one was accepted or refused for good', async () => {
     const { received, answers, deliver } = await start();
     await openStream('a');
     const grant = await insertGrant(world);
@@ -412,7 +415,7 @@ describe('SETs of one Grant', () => {
     expect(idsOf(received)).toEqual([ids[0], ...ids]);
   });
 
-  it('go on where what stood before them is no longer wanted', async () => {
+  it('continue after a SET whose event type is no longer wanted', async () => {
     const { received, deliver } = await start();
     const stream = await openStream('a');
     const grant = await insertGrant(world);
@@ -425,7 +428,7 @@ describe('SETs of one Grant', () => {
     expect(idsOf(received)).toEqual([id]);
   });
 
-  it('go on where polling ended, and to another URL from its change on; a failure at the former one says nothing of the new', async () => {
+  it('continue after polling ends, and go to the new URL after a change; a 410 from the old URL pauses nothing', async () => {
     const { received, answers, deliver } = await start();
     const stream = await openStream('a');
     const grant = await insertGrant(world);
@@ -448,7 +451,7 @@ describe('SETs of one Grant', () => {
     expect(await statusOf(stream)).toEqual({ status: 'enabled', reason: null });
   });
 
-  it('are pushed though a poll came in between: it settles nothing of a stream that is pushed', async () => {
+  it('are pushed although a poll acknowledged them: a poll settles nothing of a pushed stream', async () => {
     const { received, deliver } = await start();
     const stream = await openStream('a');
     const grant = await insertGrant(world);
@@ -460,7 +463,7 @@ describe('SETs of one Grant', () => {
   });
 });
 
-it('a paused stream is pushed nothing and then all of it; of a disabled one nothing is ever told', async () => {
+it('a paused stream gets its SETs once it is enabled; events from while a stream is disabled are never sent', async () => {
   const { received, deliver } = await start();
   const stream = await openStream('a');
   const set = (status: 'enabled' | 'paused' | 'disabled') =>

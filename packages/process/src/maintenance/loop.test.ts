@@ -38,8 +38,8 @@ const patientJob = (name: string): Job => ({
   },
 });
 
-describe('a round', () => {
-  it('is done by one node at a time', async () => {
+describe('a round of a job', () => {
+  it('runs on one node at a time', async () => {
     const store = oneLock();
     const stop = new AbortController();
     const first = runRound({ store, ...atEase }, patientJob('a'), stop.signal);
@@ -51,7 +51,7 @@ describe('a round', () => {
     expect(await first).toMatchObject({ job: 'a', outcome: 'done', result: { stopped: 1 } });
   });
 
-  it('is put off by whatever holds decisions; one that may run while a restore settles, by everything else', async () => {
+  it('waits for all holds except those under which its job may run', async () => {
     const round = async (isSettling: boolean, job: Partial<Job>) => {
       const holds = { list: () => [{ name: 'fence', reason: 'why', isSettling } as const] };
       const run = async () => ({});
@@ -66,7 +66,7 @@ describe('a round', () => {
     expect(await round(false, { evenHeld: true })).toBe('done');
   });
 
-  it('is told when its lock is lost, and has failed then, whatever it resolves with', async () => {
+  it('is aborted when its lock is lost, and then counts as failed, whatever it resolves with', async () => {
     const store = oneLock();
     const { run, ...job } = patientJob('a');
     // The lock is lost once the round has begun.
@@ -85,7 +85,7 @@ describe('a round', () => {
     expect(await round).toMatchObject({ outcome: 'failed', error: LOST });
   });
 
-  it('that fails is reported, not thrown', async () => {
+  it('reports a failure instead of throwing it', async () => {
     const error = new Error('no');
     const job: Job = { name: 'a', everyMs: 1, run: () => Promise.reject(error) };
     const round = await runRound({ store: oneLock(), ...atEase }, job, new AbortController().signal);
@@ -93,7 +93,7 @@ describe('a round', () => {
   });
 });
 
-describe('while something holds decisions', () => {
+describe('while decisions are held', () => {
   const hold = { name: 'clock', reason: 'it jumped' } as const;
   const held = { store: oneLock(), clock, holds: { list: () => [hold] } };
   const countingJob = (evenHeld: boolean) => {
@@ -101,20 +101,20 @@ describe('while something holds decisions', () => {
     return job;
   };
 
-  it('a round of what cannot be undone does nothing and says why', async () => {
+  it('a job does not run, and its round names the holds', async () => {
     const job = countingJob(false);
     const round = await runRound(held, job, new AbortController().signal);
     expect(round).toEqual({ job: 'a', outcome: 'held', holds: [hold] });
     expect(job.rounds).toBe(0);
   });
 
-  it('what takes authority away is done', async () => {
+  it('a job that may run under holds (evenHeld) runs', async () => {
     const round = await runRound(held, countingJob(true), new AbortController().signal);
     expect(round).toMatchObject({ outcome: 'done', result: { rounds: 1 } });
   });
 });
 
-it('after a round that failed, was held or left something the next one follows soon; else when the job is due', () => {
+it('after a round that failed, was held or left work, the next one follows within 15 s, else when the job is due', () => {
   const hourly = { everyMs: 3_600_000 };
   const done = (result: Record<string, number>) =>
     pauseMsAfter({ job: 'a', outcome: 'done', durationMs: 1, result }, hourly);
@@ -128,7 +128,7 @@ it('after a round that failed, was held or left something the next one follows s
 });
 
 describe('maintenance', () => {
-  it('goes on after a failure, and jobs do not wait for each other', async () => {
+  it('continues after a failed round, and jobs do not wait for each other', async () => {
     let rounds = 0;
     let enough = () => {};
     const isEnough = new Promise<void>((resolve) => {
@@ -156,7 +156,7 @@ describe('maintenance', () => {
     );
   });
 
-  it('begins nothing more once it is stopped', async () => {
+  it('starts no round after it was stopped', async () => {
     let rounds = 0;
     const job: Job = {
       name: 'a',

@@ -27,17 +27,17 @@ const digests = (digest: string) => ({ ...none, receipts: [{ first: 'drc_1', dig
 const proven = { treeSize: 1, root: 'sha256:a', contentRoot: 'sha256:b' };
 const good = both(say({ tables: none, stored: digests('a') }), say({ ...proven, found: digests('a') }));
 
-it('a day that does not fit into the heap of its thread fails alone, and the next one is packed', async () => {
+it('a day that exceeds the heap of its thread fails alone, and the next day is packed', async () => {
   const hungry = 'const kept = []; for (;;) kept.push(new Array(100_000).fill(kept.length));';
   await expect(pack(hungry)).rejects.toMatchObject({ code: 'ERR_WORKER_OUT_OF_MEMORY' });
   expect(await pack(good)).toEqual({ ...proven, tables: none, difference: null });
 });
 
-it('a thread that ends without an answer has packed nothing', async () => {
+it('packing fails if the thread ends without an answer', async () => {
   await expect(pack('process.exit(0);')).rejects.toThrow('ended without an answer');
 });
 
-it('a thread that ends while it keeps places of the process for files gives them back', async () => {
+it('a thread that ends while it holds places for files gives them back', async () => {
   const keeps = (place: number) =>
     `new Int32Array(workerData.filePlaces)[${place}] = (await import('node:worker_threads')).threadId + 1;`;
   const ends = 'process.exit(0);';
@@ -45,7 +45,7 @@ it('a thread that ends while it keeps places of the process for files gives them
   expect([...new Int32Array(filePlaces())]).toEqual([0, 0]);
 });
 
-it('a stop ends it wherever it is', async () => {
+it('an abort signal stops the packing even if the thread never yields, and prevents a later one', async () => {
   const stop = new AbortController();
   const packing = pack('for (;;);', stop.signal);
   const reason = new Error('stopped');
@@ -54,14 +54,14 @@ it('a stop ends it wherever it is', async () => {
   await expect(pack(good, stop.signal)).rejects.toBe(reason);
 });
 
-it('a fault of storage is told as what it is', async () => {
+it('a StoreError of the thread is passed on with its kind and message', async () => {
   const fault = { ok: false, name: 'StoreError', kind: 'unavailable', message: 'no answer' };
   await expect(pack(answer(fault))).rejects.toSatisfy(
     (error) => error instanceof StoreError && error.kind === 'unavailable' && error.message === 'no answer',
   );
 });
 
-it('what one thread stores the other one is told of, and rows that are read back otherwise are a difference', async () => {
+it('the threads exchange what is stored, and rows that are read back differently are reported as a difference', async () => {
   const write = `objects.postMessage({ digest: 'b' }); ${say({ tables: none, stored: digests('a') })}`;
   const readBack = `objects.once('message', ({ digest }) => parentPort.postMessage({ ok: true,
     value: ${JSON.stringify({ ...proven, found: digests('DIGEST') }).replace('"DIGEST"', 'digest')} }));`;
@@ -71,10 +71,18 @@ it('what one thread stores the other one is told of, and rows that are read back
 it.each([
   ['that stores', (fails: string, waits: string) => both(fails, waits)],
   ['that reads back', (fails: string, waits: string) => both(waits, fails)],
-])('once the thread %s has failed, the other one ends too, with the same error', async (_, programOf) => {
-  const fault = { ok: false, name: 'ObjectStoreError', kind: 'wrong-bytes', message: 'not what was stored' };
-  const fails = `parentPort.postMessage(${JSON.stringify(fault)});`;
-  const waits = `setInterval(() => {}, 1_000);`;
-  await expect(pack(programOf(fails, waits))).rejects.toThrow('not what was stored');
-  expect(await pack(good)).toMatchObject({ difference: null });
-});
+])(
+  'if the thread %s fails, the packing fails with its error, and the next one succeeds',
+  async (_, programOf) => {
+    const fault = {
+      ok: false,
+      name: 'ObjectStoreError',
+      kind: 'wrong-bytes',
+      message: 'not what was stored',
+    };
+    const fails = `parentPort.postMessage(${JSON.stringify(fault)});`;
+    const waits = `setInterval(() => {}, 1_000);`;
+    await expect(pack(programOf(fails, waits))).rejects.toThrow('not what was stored');
+    expect(await pack(good)).toMatchObject({ difference: null });
+  },
+);

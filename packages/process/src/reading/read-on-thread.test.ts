@@ -37,7 +37,7 @@ const ALL: Wanted = {
 const told = async (reading: ReturnType<ReadingThread['read']>) => (await reading).open().columns.value?.[0];
 const GONE = { name: 'ObjectStoreError', kind: 'unavailable' };
 
-it('each read is told what became of it, in whatever order they are done', async () => {
+it('each read gets its own result, in whatever order the results arrive', async () => {
   const { read } = threadOf(`
     if (group.name === 'first') globalThis.waiting = id;
     else { found(id, group.name); found(globalThis.waiting, 'first'); }`);
@@ -45,7 +45,7 @@ it('each read is told what became of it, in whatever order they are done', async
   expect(await Promise.all(reads)).toEqual(['first', 'second']);
 });
 
-it('a group that cannot be decoded fails alone, and says why', async () => {
+it('a group that cannot be decoded fails alone, with the cause', async () => {
   const { read } = threadOf(
     `if (group.name === 'bad') parentPort.postMessage({ id, problem: 'no Parquet' }); else found(id, group.name);`,
   );
@@ -58,13 +58,10 @@ const ENDLESS = 'for (;;);';
 it.each([
   ['ends', 'process.exit(0)'],
   ['fails', `throw new Error('broken')`],
-  [
-    'needs more than it may have',
-    'const kept = []; for (;;) kept.push(new Array(100_000).fill(kept.length))',
-  ],
+  ['exceeds its memory', 'const kept = []; for (;;) kept.push(new Array(100_000).fill(kept.length))'],
   ['does not answer', ENDLESS],
 ])(
-  'where the thread %s, all who wait are told, somebody hears of it once, and the next is read on a new one',
+  'if the thread %s, pending reads are unavailable, onEnd is called once, and the next read uses a new thread',
   async (_, fault) => {
     const ends: string[] = [];
     // A thread has to start within this time even on a loaded machine, except in the test that waits for it to pass.
@@ -78,7 +75,7 @@ it.each([
   },
 );
 
-it('a thread that cannot be started is unavailable, is heard of once, and is not tried again for as long as it rests', async () => {
+it('if the thread cannot be started, reads are unavailable, which is reported once, and no start is tried for a while', async () => {
   const ends: string[] = [];
   const options = { restMs: 600_000, onEnd: (why: string) => ends.push(why) };
   const thread = readOnThread(new URL('file:///nowhere/read-thread.js'), options);
@@ -88,7 +85,7 @@ it('a thread that cannot be started is unavailable, is heard of once, and is not
   expect(ends).toEqual([expect.stringContaining('nowhere')]);
 });
 
-it('a process that was stopped for longer than a read may take finds the answer that is there', async () => {
+it('a process that was stopped for longer than the time limit of a read still gets an answer that has arrived', async () => {
   const sent = join(mkdtempSync(join(tmpdir(), 'svc-read-')), 'sent');
   onTestFinished(() => rmSync(dirname(sent), { recursive: true }));
   const { read } = threadOf(
@@ -104,7 +101,7 @@ it('a process that was stopped for longer than a read may take finds the answer 
   expect(await told(reading)).toBe('late');
 });
 
-it('what is handed over is the group alone, and stays whole for whoever has it', async () => {
+it("a read passes only the bytes of the group to the thread, and leaves the caller's buffer intact", async () => {
   const buffer = new Uint8Array([1, 2, 3, 4, 5, 6]);
   const { read } = threadOf('found(id, [...new Uint8Array(group.group.buffer)].join());');
   const group = groupOf('part', buffer.subarray(1, 3));
@@ -113,7 +110,7 @@ it('what is handed over is the group alone, and stays whole for whoever has it',
   expect([...buffer]).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
-it('a process that ends has no read left waiting, begins none, and nobody hears of a fault', async () => {
+it('closing makes pending and later reads unavailable, and reports no fault', async () => {
   const ends: string[] = [];
   const thread = threadOf('', { onEnd: (why) => ends.push(why) });
   const waiting = thread.read(groupOf('waiting'), ALL);

@@ -26,7 +26,7 @@ const issue = async (role: ApiKeyRole) => {
   return { ...(await issueApiKey(tx, random, { role, subject: 'did:web:shop.example', label: null })), rows };
 };
 
-describe('an issued key', () => {
+describe('an issued API key', () => {
   it.each([
     ['rp', 'dk_rp_'],
     ['principal', 'dk_principal_'],
@@ -38,7 +38,7 @@ describe('an issued key', () => {
     expect(value).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{49}$`));
   });
 
-  it('is stored as its SHA-256 alone, and its id is the first 12 hex characters of that', async () => {
+  it('is stored only as its SHA-256, and its id is the first 12 hex characters of that', async () => {
     const { value, record, rows } = await issue('rp');
     const sha256 = createHash('sha256').update(value).digest('hex');
     expect(record).toMatchObject({ keyHash: sha256, keyId: sha256.slice(0, 12) });
@@ -51,7 +51,7 @@ describe('an issued key', () => {
   });
 });
 
-it('a mistyped key is told from a real one without a look-up: every changed character fails the checksum', async () => {
+it('an API key with any character changed fails the checksum, so it is refused without a look-up', async () => {
   const { value } = await issue('rp');
   for (let i = 'dk_rp_'.length; i < value.length; i++) {
     const changed = value.slice(0, i) + (value[i] === 'x' ? 'y' : 'x') + value.slice(i + 1);
@@ -60,13 +60,13 @@ it('a mistyped key is told from a real one without a look-up: every changed char
 });
 
 it.each(['', 'dk_rp_', 'dk_rp_short', `dk_foo_${'a'.repeat(49)}`, `dk_rp_${'a'.repeat(48)}-`, 'Bearer x'])(
-  'text %j is no API key',
+  'text %j is not an API key',
   (text) => {
     expect(parseApiKey(text)).toBeNull();
   },
 );
 
-it('generates again when a key id is taken, and gives up after four', async () => {
+it('issueApiKey generates again if a key id is taken, and gives up after four attempts', async () => {
   const key = { role: 'rp', subject: 'did:web:shop.example', label: null } as const;
   await expect(issueApiKey(keyTable(3).tx, random, key)).resolves.toMatchObject({ record: { role: 'rp' } });
   await expect(issueApiKey(keyTable(4).tx, random, key)).rejects.toBeInstanceOf(StoreError);

@@ -50,7 +50,7 @@ afterEach(() => {
 });
 
 describe("a process's time", () => {
-  it("is the database's, whatever the machine's wall clock says", async () => {
+  it("is the database's time, whatever the node's wall clock says", async () => {
     fakeTime();
     const { clock, heldFor, database } = await start();
     database.offsetMs = -HOUR;
@@ -59,7 +59,7 @@ describe("a process's time", () => {
     expect([clock.nowMs(), heldFor()]).toEqual([DATABASE_MS, []]);
   });
 
-  it('goes on between readings, and never counts the way of the answer as passed time', async () => {
+  it('advances between readings, and never counts the transit of the answer as passed time', async () => {
     fakeTime();
     const database = createDatabase();
     database.wayBackMs = 40;
@@ -69,7 +69,7 @@ describe("a process's time", () => {
     expect(clock.nowMs()).toBe(database.nowMs() - 40);
   });
 
-  it('is not set back by an answer that was under way for a second, nor by a first one', async () => {
+  it('is never ahead of the database, and slow answers, first or later, set it back by at most 22 ms', async () => {
     fakeTime();
     const database = createDatabase();
     database.wayBackMs = 900;
@@ -91,7 +91,7 @@ describe("a process's time", () => {
     }
   });
 
-  it('is had from one reading where the next ones, for precision, are not answered', async () => {
+  it('is taken from the first reading if the further ones, for precision, fail', async () => {
     fakeTime();
     const database = createDatabase();
     database.wayBackMs = 40;
@@ -105,7 +105,7 @@ describe("a process's time", () => {
     expect([clock.nowMs(), heldFor()]).toEqual([database.nowMs() - 40, []]);
   });
 
-  it('is never ahead of a database whose clock is slower than this machine’s by 500 ppm', async () => {
+  it('is never ahead of a database whose clock is slower than the node’s by 500 ppm', async () => {
     fakeTime();
     const { clock, database } = await start();
     for (let i = 0; i < 100; i++) {
@@ -116,7 +116,7 @@ describe("a process's time", () => {
     }
   });
 
-  it('takes a reading that was asked for as it is: a decision was dated ahead', async () => {
+  it('takes over a reading requested by resync as it is', async () => {
     fakeTime();
     const { clock, database } = await start();
     database.wayBackMs = 500;
@@ -125,7 +125,7 @@ describe("a process's time", () => {
     expect(clock.nowMs()).toBe(database.nowMs() - 500);
   });
 
-  it('follows the database when that was set back a little', async () => {
+  it('follows the database if that is set back by 900 ms', async () => {
     fakeTime();
     const { clock, database, heldFor } = await start();
     database.offsetMs = -900;
@@ -133,7 +133,7 @@ describe("a process's time", () => {
     expect([clock.nowMs(), heldFor()]).toEqual([DATABASE_MS - 900, []]);
   });
 
-  it('keeps the last reading while the database cannot be asked', async () => {
+  it('continues from the last reading while the database does not answer', async () => {
     fakeTime();
     const { clock, database } = await start();
     database.isUp = false;
@@ -142,7 +142,7 @@ describe("a process's time", () => {
     expect(clock.nowMs()).toBe(DATABASE_MS + 1_000);
   });
 
-  it('is not taken from an answer that was long under way', async () => {
+  it('is not taken from an answer that took 3 s', async () => {
     fakeTime();
     const { clock, database, heldFor } = await start();
     database.wayBackMs = 3_000;
@@ -153,7 +153,7 @@ describe("a process's time", () => {
 
 describe("a step of the database's clock", () => {
   it.each([26 * HOUR, 30_000, -30_000, -300_000])(
-    'by %d ms is not followed: decisions are held within a beat, and go on when it is undone',
+    'by %d ms is not followed: decisions are held within 5.1 s, and continue once it is undone',
     async (stepMs) => {
       fakeTime();
       const { clock, database, heldFor } = await start();
@@ -166,7 +166,7 @@ describe("a step of the database's clock", () => {
     },
   );
 
-  it('is not shared with other processes: the mark stays with the time that is accepted', async () => {
+  it('is not shared with other processes: the mark keeps the accepted time', async () => {
     fakeTime();
     const { database } = await start();
     await vi.advanceTimersByTimeAsync(5_100);
@@ -176,7 +176,7 @@ describe("a step of the database's clock", () => {
     expect(database.mark?.atMs).toBe(DATABASE_MS + 5_000);
   });
 
-  it('that was there before the process holds decisions from its first moment on', async () => {
+  it('before the start of the process holds decisions from the start until it is undone', async () => {
     fakeTime();
     const database = createDatabase();
     database.offsetMs = 26 * HOUR;

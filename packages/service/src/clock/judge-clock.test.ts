@@ -56,13 +56,13 @@ const after = (
   return judgement;
 };
 
-describe('at the start', () => {
-  it("the database's clock is accepted when the node's agrees", () => {
+describe('judgeClock at the start', () => {
+  it("accepts the database's clock if the node's clock agrees", () => {
     const { see } = createMachines();
     expect(judgeClock(see(), null, null).kind).toBe('accepted');
   });
 
-  it('of two clocks that differ neither is accepted, unless another process has just advanced the mark', () => {
+  it('accepts neither of two clocks that differ, unless another process has just advanced the mark', () => {
     const { at, see } = createMachines();
     at.nodeMs -= 26 * HOUR;
     const doubt = doubtOf(judgeClock(see(), null, null));
@@ -71,7 +71,7 @@ describe('at the start', () => {
     expect(judgeClock(see({ atMs: NOON_MS - 4 * SECOND, resets: 0 }), null, null).kind).toBe('accepted');
   });
 
-  it('a clock behind the mark is not accepted before it passes it, even if the clock of the node agrees', () => {
+  it("accepts a clock behind the mark only once it has reached the mark, even if the node's clock agrees", () => {
     const { at, pass, see } = createMachines();
     const mark = { atMs: NOON_MS, resets: 0 };
     at.databaseMs -= 300 * SECOND;
@@ -82,8 +82,8 @@ describe('at the start', () => {
   });
 });
 
-describe('a process at work', () => {
-  it('follows what the commit tolerates, either way', () => {
+describe('judgeClock in a running process', () => {
+  it('follows a deviation of 2 s in either direction', () => {
     for (const ms of [-2 * SECOND, 2 * SECOND]) {
       const { at, see, reference } = atWork();
       at.databaseMs += ms;
@@ -110,7 +110,7 @@ describe('a process at work', () => {
   };
 
   it.each([2 * SECOND, 1 * SECOND, 100, -2 * SECOND, -100])(
-    'follows a clock that gains %d ms between two readings for 5 s in all, and no further',
+    'follows a clock that gains %d ms between two readings by at most 5 s in all',
     (gainMs) => {
       const { doubtedAt, followedMs } = drift(gainMs, 700);
       expect(doubtedAt).not.toBeNull();
@@ -118,18 +118,18 @@ describe('a process at work', () => {
     },
   );
 
-  it('follows one that the node agrees with, and what clocks of computers are off by', () => {
+  it("follows a drift that the node's clock shares, and a drift of 2 ms per reading for a day", () => {
     expect(drift(400, 700, 400).doubtedAt).toBeNull();
     expect(drift(2, 17_280).doubtedAt).toBeNull();
   });
 
-  it("does not care about the node's own clock", () => {
+  it("accepts the database's clock even if the node's clock steps", () => {
     const { at, see, reference } = atWork();
     at.nodeMs += 26 * HOUR;
     expect(judgeClock(see(), reference, null).kind).toBe('accepted');
   });
 
-  it('does not take a slow answer or a night asleep for a step', () => {
+  it('does not treat a slow answer or a suspended node as a step', () => {
     const { at, pass, see, reference } = atWork();
     expect(judgeClock(see(null, 1_400), reference, null).kind).toBe('accepted');
     at.databaseMs -= 1_400;
@@ -149,7 +149,7 @@ describe('a process at work', () => {
     300 * SECOND,
     26 * HOUR,
   ])(
-    'never accepts a step of the database alone (%d ms), and accepts its clock again when it is undone',
+    'never accepts a step of the database alone (%d ms), and accepts its clock again once the step is undone',
     (ms) => {
       const work = atWork();
       work.at.databaseMs += ms;
@@ -170,7 +170,7 @@ describe('a process at work', () => {
     expect(judgeClock(work.see(), work.reference, doubtOf(judgement)).kind).toBe('accepted');
   });
 
-  it('a deviation that keeps changing is never accepted', () => {
+  it('never accepts a deviation that keeps changing', () => {
     const work = atWork();
     let judgement = judgeClock(work.see(), work.reference, null);
     for (let i = 0; i < 60; i++) {
@@ -186,7 +186,7 @@ describe('a process at work', () => {
     expect(judgement.kind).toBe('doubted');
   });
 
-  it('leaves a long step ahead of both clocks to the operator', () => {
+  it('accepts a long forward step of both clocks only after the operator has reset the mark', () => {
     const work = atWork();
     work.at.databaseMs += 26 * HOUR;
     work.at.nodeMs += 26 * HOUR;
@@ -196,14 +196,14 @@ describe('a process at work', () => {
     expect(judgeClock(work.see(mark), work.reference, doubtOf(judgement)).kind).toBe('accepted');
   });
 
-  it('a mark advanced by a process does not count as a reset by the operator', () => {
+  it('does not treat a mark advanced by a process as a reset by the operator', () => {
     const work = atWork();
     work.at.databaseMs += 30 * SECOND;
     const mark = { atMs: work.at.databaseMs, resets: 0 };
     expect(judgeClock(work.see(mark), work.reference, null).kind).toBe('doubted');
   });
 
-  it('after a step back of both clocks, waits until the clock is above all times already used', () => {
+  it('accepts both clocks after a step back only once they are past all times already used', () => {
     const work = atWork();
     work.at.databaseMs -= 300 * SECOND;
     work.at.nodeMs -= 300 * SECOND;

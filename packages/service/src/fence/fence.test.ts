@@ -126,7 +126,7 @@ const createFence = () => {
   };
 };
 
-it('a process under which the database was set back decides no more, also once that is restored: it remembers the former one', async () => {
+it('a process under which the database was set back must be restarted, even after the restore', async () => {
   const { roundsWith } = createFence();
   expect(await roundsWith('next', 0)).toBeNull();
   expect((await roundsWith('behind', 0))?.reason).toContain('svc-admin restore');
@@ -137,13 +137,13 @@ it('a process under which the database was set back decides no more, also once t
     });
 });
 
-it('one that slept through the whole restore tells by its number', async () => {
+it('a process that missed a whole restore detects it by the epoch, and must be restarted', async () => {
   const { roundsWith } = createFence();
   expect(await roundsWith('next', 3)).toBeNull();
   expect((await roundsWith('known', 4))?.reason).toContain('start it anew');
 });
 
-it('one that began on the set back database remembers nothing, and goes on once it is restored', async () => {
+it('a process that started on a set-back database decides once that is restored, without a restart', async () => {
   const { roundsWith } = createFence();
   expect((await roundsWith('behind', 0))?.kind).toBe('behind');
   expect(await roundsWith('next', 1)).toBeNull();
@@ -151,7 +151,7 @@ it('one that began on the set back database remembers nothing, and goes on once 
   expect(await roundsWith('next', 1)).toBeNull();
 });
 
-it('a server from which another one took over, and which wakes, is refused, and no restart is asked for once that other one is met', async () => {
+it('a server that wakes after a failover is refused, and decisions continue on the new server without a restart', async () => {
   const { roundsWith, trusted } = createFence();
   expect(await roundsWith('next', 0, 'first')).toBeNull();
   expect((await roundsWith('behind', 0, 'first'))?.isOfAll).toBe(true);
@@ -160,7 +160,7 @@ it('a server from which another one took over, and which wakes, is refused, and 
   expect([trusted('first'), trusted('second')]).toEqual([false, true]);
 });
 
-it('a server that was silent for longer than it takes to replace it is looked at for some seconds before it decides again', async () => {
+it('a server that was silent for longer than a failover takes is observed for some seconds before it decides again', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const { roundsWith, pass, trusted } = createFence();
   expect(await roundsWith('next', 0, 'first')).toBeNull();
@@ -177,7 +177,7 @@ it('a server that was silent for longer than it takes to replace it is looked at
   vi.useRealTimers();
 });
 
-it('what passes by itself (a switchover, a silence, a quarantine) is logged as a wait, and only a database or fence that is not the one as a refusal', async () => {
+it('a switchover, a silence or a quarantine is logged as a wait, and only a wrong database or fence as a refusal', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const { roundsWith, pass, logged, setDatabaseAway, setQuarantine } = createFence();
@@ -215,7 +215,7 @@ it('what passes by itself (a switchover, a silence, a quarantine) is logged as a
   }
 });
 
-it('what a look finds after its round gave it up counts no more: the server that was confirmed since stays the one', async () => {
+it('a beat that completes after its round was given up does not change which server is trusted', async () => {
   vi.useFakeTimers();
   try {
     const { fence, roundsWith, trusted, holdPuts } = createFence();
@@ -237,7 +237,7 @@ it('what a look finds after its round gave it up counts no more: the server that
   }
 });
 
-it('where each look is given up, what changed is copied out all the same', async () => {
+it('changes are copied out even if the round of their beat was given up', async () => {
   vi.useFakeTimers();
   try {
     const { roundsWith, holdPuts, copies } = createFence();
@@ -253,7 +253,7 @@ it('where each look is given up, what changed is copied out all the same', async
   }
 });
 
-it('while the storage of the fence is away it is told for how long what changed has waited, and why', async () => {
+it('while the storage of the fence is away, the age of the oldest uncopied change and the cause are reported', async () => {
   const { fence, roundsWith, loseStore, copies, setDatabaseAway } = createFence();
   await roundsWith('next', 0);
   expect(fence.describeUnkept()).toBeNull();
@@ -267,14 +267,14 @@ it('while the storage of the fence is away it is told for how long what changed 
   expect(copies()).toBe(1);
 });
 
-it('a store that lets nobody publish is asked a few times in a round, not without end, and nothing is confirmed by it', async () => {
+it('a fence store that refuses every put is tried three times in a round, and nothing is confirmed', async () => {
   const { roundsWith, refusePuts, puts } = createFence();
   refusePuts();
   expect(await roundsWith('next', 0)).toMatchObject({ kind: 'stale', isOfAll: true });
   expect(puts()).toBe(3);
 });
 
-it('a server that nobody knows is asked about at once, and twenty times a second at most however often it is met', async () => {
+it('an unknown server is checked at once, and at most twenty times a second', async () => {
   // With this fake clock a look takes no time, however busy the machine is. A long look would be followed by a long
   // pause.
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -294,7 +294,7 @@ it('a server that nobody knows is asked about at once, and twenty times a second
   }
 });
 
-it('a server that is slow is asked only half of the time, and confirms twice within the age that a head may have; one that failed is asked again soon', () => {
+it('a round is followed by a pause of its length, two rounds fit into the maximum age, and a failed one is repeated soon', () => {
   const maxAgeMs = 3_000;
   for (const tookMs of [0, 10, 250, 400, 600, 700]) {
     const { pauseMs, leastMs } = pauseAfter({ tookMs, isConfirmed: true, maxAgeMs });

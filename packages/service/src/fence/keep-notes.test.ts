@@ -86,8 +86,8 @@ const create = (open = (fenceStore: FenceStore) => fenceStore) => {
 
 const refuse = () => Promise.reject(new Error('access denied'));
 
-describe('a pass', () => {
-  it('copies all but the one that cannot be, names that once, and tells how long it has waited', async () => {
+describe('a pass of NoteKeeper', () => {
+  it('copies all records but one that fails, logs the failure once, and reports for how long it has waited', async () => {
     const { add, all, objects, broken, keeper, log, pass } = create();
     const names = Array.from({ length: 250 }, (_, i) => `did:web:${i}.example`);
     for (const name of names) add('name', name);
@@ -104,7 +104,7 @@ describe('a pass', () => {
     expect(log.warn).toHaveBeenCalledExactlyOnceWith('fence.kept_again', {});
   });
 
-  it('gives up an object that never answers', async () => {
+  it('gives up an object that does not answer within 5 s', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { add, objects, broken, pass, keeper } = create();
     for (const name of ['a', 'b', 'c']) add('name', name);
@@ -116,7 +116,7 @@ describe('a pass', () => {
     expect([objects.size, keeper.failure()?.error]).toEqual([2, 'no answer within 5000 ms']);
   });
 
-  it('gives each of 30 objects its 5 s where the store takes one call after another, of a second each', async () => {
+  it('gives each of 30 objects its 5 s, even if the store handles one call after another, of a second each', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const turns = new Semaphore({ atOnce: 1, maxWaiting: 20, full: () => new Error('too many wait') });
     const inTurn = <T>(call: () => Promise<T>): Promise<T> =>
@@ -139,7 +139,7 @@ describe('a pass', () => {
     expect(log.error).not.toHaveBeenCalled();
   });
 
-  it('replaces an object that is damaged, and none that is later', async () => {
+  it('replaces a damaged object, but not a later one', async () => {
     const { add, objects, pass } = create();
     add('status-list', 'damaged', '{"version":2}');
     add('status-list', 'later', '{"version":2}');
@@ -150,7 +150,7 @@ describe('a pass', () => {
     expect(objects.get(keyOf('status-list', 'later'))).toContain('"version":3');
   });
 
-  it('with 300 lists that change at every look comes to a quiet one, and to what was taken back before them', async () => {
+  it('reaches a quiet record, and first a new revocation, although 300 status lists change at every look', async () => {
     const { add, order, fenceStore, lineage, objects, pass } = create();
     const busy = Array.from({ length: 300 }, (_, i) => `https://status.example/a${i}`);
     for (const url of busy) add('status-list', url);
@@ -176,7 +176,7 @@ describe('a pass', () => {
     expect(order).toHaveLength(302);
   });
 
-  it('of which so many are listed that this takes too long is made of fewer at a time', async () => {
+  it('lists fewer notes at a time if listing takes too long, and fails if listing always fails', async () => {
     const { add, lineage, objects, pass } = create();
     for (let i = 0; i < 150; i++) add('revoked', `unlisted:https://status.example/${i} 1`);
     const { listNotes } = lineage;

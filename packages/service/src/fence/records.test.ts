@@ -34,15 +34,18 @@ const LOGGED: readonly LoggedRecord[] = [
   },
 ];
 
-describe('a record of a kind that is logged', () => {
+describe('a logged record', () => {
   it.each(LOGGED)('is read as it was written: $kind', (record) => {
     expect(parseRecord(nameOf(record), keptOf(record))).toEqual(record);
   });
 
-  it.each(LOGGED)('is read with more members, as SQL and later versions have them: $kind', (record) => {
-    const kept = { ...keptOf(record), version: 3, later: {} };
-    expect(parseRecord(nameOf(record), kept)).toEqual(record);
-  });
+  it.each(LOGGED)(
+    'is read with additional members, as SQL and later versions write them: $kind',
+    (record) => {
+      const kept = { ...keptOf(record), version: 3, later: {} };
+      expect(parseRecord(nameOf(record), kept)).toEqual(record);
+    },
+  );
 
   it.each(LOGGED)('of which nothing was there when it was copied tells nothing: $kind', (record) => {
     expect(parseRecord(nameOf(record), {})).toBeNull();

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { permuteIndex } from './index-permutation.ts';
 
-it('gives every ordinal of a whole list its own index inside the list', () => {
+it('permuteIndex gives every ordinal of a whole list a different index inside the list', () => {
   const sizeBits = sampled({ quick: 16_384, deep: 131_072 });
   const key = randomBytes(32);
   const taken = new Uint8Array(sizeBits);
@@ -15,7 +15,7 @@ it('gives every ordinal of a whole list its own index inside the list', () => {
   expect(taken.every((times) => times === 1)).toBe(true);
 });
 
-it('is a bijection for every power of two and every key', () => {
+it('permuteIndex is a bijection for powers of two from 4 to 512 and any key', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 2, max: 9 }),
@@ -33,7 +33,7 @@ it('is a bijection for every power of two and every key', () => {
   );
 });
 
-it('does not show the order of allocation: neighbours land far apart under different keys', () => {
+it('permuteIndex hides the order of allocation: indexes are not in order, and differ between keys', () => {
   const size = 131_072;
   const first = Array.from({ length: 64 }, (_, ordinal) => permuteIndex(new Uint8Array(32), size, ordinal));
   const second = Array.from({ length: 64 }, (_, ordinal) =>
@@ -45,10 +45,13 @@ it('does not show the order of allocation: neighbours land far apart under diffe
   expect(ascending).toBeLessThan(54);
 });
 
-it.each([-1, 131_072, 0.5])('refuses ordinal %s, which lies outside the list', (ordinal) => {
+it.each([-1, 131_072, 0.5])('permuteIndex refuses ordinal %s, which is outside the list', (ordinal) => {
   expect(() => permuteIndex(new Uint8Array(32), 131_072, ordinal)).toThrow(RangeError);
 });
 
-it.each([3, 100_000, 2])('refuses a list of %s bits, which is no power of two of at least 4', (size) => {
-  expect(() => permuteIndex(new Uint8Array(32), size, 0)).toThrow(RangeError);
-});
+it.each([3, 100_000, 2])(
+  'permuteIndex refuses a list of %s bits, which is not a power of two of at least 4',
+  (size) => {
+    expect(() => permuteIndex(new Uint8Array(32), size, 0)).toThrow(RangeError);
+  },
+);

@@ -51,7 +51,7 @@ const storeOf = (
 };
 
 describe('revocations cut off between their phases', () => {
-  it('of a Principal whose barrier is held up are left and told, and those of the others are stamped', async () => {
+  it('of a Principal whose barrier is held are left and logged, and those of others are stamped', async () => {
     const { deps, stamped, warned } = storeOf(['held', 'free'], (principal) =>
       principal === 'held' ? new StoreError('lock_timeout', 'the barrier is held') : null,
     );
@@ -62,7 +62,7 @@ describe('revocations cut off between their phases', () => {
     ]);
   });
 
-  it('reach a Principal behind a thousand of one whose barrier is held up, in the same round', async () => {
+  it('behind a thousand of a Principal whose barrier is held are stamped in the same round', async () => {
     const many = Array.from({ length: 1_000 }, () => 'held');
     const { deps, stamped, warned } = storeOf([...many, 'free'], (principal) =>
       principal === 'held' ? new StoreError('lock_timeout', 'the barrier is held') : null,
@@ -72,14 +72,14 @@ describe('revocations cut off between their phases', () => {
     expect(warned).toHaveLength(1);
   });
 
-  it('of a Principal that has thousands leave the others their turn after the first thousand', async () => {
+  it('of a Principal that has thousands give others their turn after the first thousand', async () => {
     const many = Array.from({ length: 2_500 }, () => 'large');
     const { deps, stamped } = storeOf([...many, 'small'], () => null);
     expect(await completeRevocations(deps, never)).toEqual({ stamped: 2_501 });
     expect(stamped.indexOf('grant of small')).toBe(1_000);
   });
 
-  it('of Principals that were listed are all stamped where later ones cannot be listed, and the round fails', async () => {
+  it('of Principals already listed are stamped although later ones cannot be listed, and the round then fails', async () => {
     const large = Array.from({ length: 2_500 }, () => 'a');
     const { deps, stamped } = storeOf(
       [...large, 'b', 'c'],
@@ -90,7 +90,7 @@ describe('revocations cut off between their phases', () => {
     expect(stamped).toHaveLength(2_501);
   });
 
-  it('of one Principal that cannot be listed keep no other from being stamped', async () => {
+  it('of a Principal that cannot be listed do not keep those of others from being stamped', async () => {
     const { deps, stamped, warned } = storeOf(
       ['a', 'b', 'c'],
       () => null,
@@ -101,7 +101,7 @@ describe('revocations cut off between their phases', () => {
     expect(warned).toEqual([['revocation.not_completed', { principal: 'b', grants: 0, error: 'too slow' }]]);
   });
 
-  it('are not begun any more once the round is stopped, and what is no fault of storage is no less than a failure', async () => {
+  it('are not begun once the round is stopped, and an error other than one of storage fails the round', async () => {
     const stopped = storeOf(['one'], () => null);
     expect(await completeRevocations(stopped.deps, AbortSignal.abort())).toEqual({ stamped: 0 });
     expect(stopped.stamped).toEqual([]);

@@ -22,19 +22,19 @@ const storeOf = (seals: (boolean | Error)[], counts: number[]) => {
 };
 const never = new AbortController().signal;
 
-describe('rolling up', () => {
-  it('counts until nothing is left, and seals again as long as that was a step of many', async () => {
+describe('rollUpUsage', () => {
+  it('counts until nothing is left, and seals again as long as a seal was partial', async () => {
     const { deps, asked } = storeOf([false, true], [10, 2, 0, 5, 0]);
     expect(await rollUpUsage(deps, never)).toEqual({ counted: 17 });
     expect(asked).toEqual(['seal', 'count', 'count', 'count', 'seal', 'count', 'count']);
   });
 
-  it('counts what was sealed before when decisions under way hold the seal', async () => {
+  it('counts what was sealed before if decisions under way hold the seal', async () => {
     const { deps } = storeOf([new StoreError('lock_timeout', 'busy')], [3]);
     expect(await rollUpUsage(deps, never)).toEqual({ counted: 3 });
   });
 
-  it('takes fewer at a time where so many are not counted in time, and more again, so that it ends on a server that has little time', async () => {
+  it('counts fewer at a time after a timeout, so that it ends on a slow server, and fails if nothing can be counted', async () => {
     const inTime = 60;
     const limits: number[] = [];
     let left = 400;
@@ -58,7 +58,7 @@ describe('rolling up', () => {
     await expect(rollUpUsage(deps, never)).rejects.toThrow('no answer');
   });
 
-  it('takes more at a time as long as they are counted in time', async () => {
+  it('counts more at a time as long as they are counted in time', async () => {
     const limits: number[] = [];
     const { deps } = storeOf([true], []);
     const countSealed = async (limit: number) => {
@@ -70,7 +70,7 @@ describe('rolling up', () => {
     expect(limits).toEqual([250, 500, 1_000, 2_000, 2_000, 2_000, 2_000]);
   });
 
-  it('fails when storage cannot be asked', async () => {
+  it('fails if storage is unavailable', async () => {
     const { deps } = storeOf([new StoreError('unavailable', 'down')], []);
     await expect(rollUpUsage(deps, never)).rejects.toThrow('down');
   });

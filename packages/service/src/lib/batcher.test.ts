@@ -19,13 +19,13 @@ const heldRunner = () => {
 const options = { maxBatch: 3, maxInFlight: 1, maxWaiting: 4 };
 
 describe('a batcher', () => {
-  it('sends a lone item at once', () => {
+  it('sends a single item at once', () => {
     const { batches, run } = heldRunner();
     void new Batcher(run, options).submit(1);
     expect(batches.map(({ items }) => items)).toEqual([[1]]);
   });
 
-  it('gathers what comes while a batch is under way, up to the batch size, in order', async () => {
+  it('collects items while a batch is under way, up to the batch size, in order', async () => {
     const { batches, run } = heldRunner();
     const batcher = new Batcher(run, options);
     const results = [1, 2, 3, 4, 5].map((item) => batcher.submit(item));
@@ -56,7 +56,7 @@ describe('a batcher', () => {
     expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3, 4]]);
   });
 
-  it('fails every item of a failed batch and goes on with the next', async () => {
+  it('fails every item of a failed batch and continues with the next batch', async () => {
     const { batches, run } = heldRunner();
     const batcher = new Batcher(run, options);
     const first = batcher.submit(1);
@@ -67,7 +67,7 @@ describe('a batcher', () => {
     await expect(second).resolves.toBe('2');
   });
 
-  it('refuses an item when too many wait, and keeps those that do', async () => {
+  it('refuses an item if too many wait, and keeps those that wait', async () => {
     const { batches, run } = heldRunner();
     const batcher = new Batcher(run, options);
     const kept = [0, 1, 2, 3, 4].map((item) => batcher.submit(item));
@@ -80,7 +80,7 @@ describe('a batcher', () => {
     expect(await Promise.all(kept)).toEqual(['0', '1', '2', '3', '4']);
   });
 
-  it('where more waits than a batch takes, places go round the tenants, and no org fills the line', async () => {
+  it('gives tenants turns if more items wait than a batch takes, and limits the waiting items of an org', async () => {
     const { batches, run } = heldRunner();
     const batcher = new Batcher(run, { ...options, maxWaiting: 20, maxWaitingOfOrg: 5 });
     const tenant = (org: string) => ({ crowd: 'tenants', org, subject: org }) as const;
@@ -100,7 +100,7 @@ describe('a batcher', () => {
     expect(batches.slice(2).map(({ items }) => items)).toEqual([[2, 3, 4], [5]]);
   });
 
-  it('looks at each that waits a bounded number of times, however many wait', async () => {
+  it('looks at each waiting item a bounded number of times, however many wait', async () => {
     const WAITING = 8_192;
     let looks = 0;
     const countedTenant: Tenant = {
@@ -120,7 +120,7 @@ describe('a batcher', () => {
     expect(looks).toBeLessThanOrEqual(8 * WAITING);
   });
 
-  it('newcomers, however many their orgs, get one share of a batch and at most half of the line', async () => {
+  it('gives newcomers one share of a batch and at most half of the queue, however many orgs they have', async () => {
     const { batches, run } = heldRunner();
     const batcher = new Batcher(run, { maxBatch: 4, maxInFlight: 1, maxWaiting: 20 });
     const of = (crowd: Tenant['crowd'], org: string): Tenant => ({ crowd, org, subject: org });
@@ -144,7 +144,7 @@ describe('a batcher', () => {
     ]);
   });
 
-  it('never resolves an item with nothing: a batch that answers too few fails those left over', async () => {
+  it('fails the items for which a batch returns no result', async () => {
     const { batches, run } = heldRunner();
     const result = new Batcher(run, options).submit(1);
     batches[0]?.finish([]);

@@ -35,7 +35,7 @@ const heldWork = (queue: FairLimiter) => {
 };
 
 describe('a fair limiter', () => {
-  it('gives turns to tenants, and within a tenant to its subjects, whoever came how often', async () => {
+  it('gives turns to orgs, and within an org to its subjects, regardless of how much work each submits', async () => {
     const { begun, start, end } = heldWork(queueWith());
     const all = [start('first', tenant('flood'))];
     for (let i = 1; i <= 4; i++) all.push(start(`flood ${i}`, tenant('flood', 'stolen')));
@@ -58,7 +58,7 @@ describe('a fair limiter', () => {
     ]);
   });
 
-  it('begins work of several in the first turn that comes to one of them, and once', async () => {
+  it('begins work of several tenants once, at the first turn of any of them', async () => {
     const waitedFor = queueWith();
     const { begun, start, end } = heldWork(waitedFor);
     const all = [start('first', tenant('flood'))];
@@ -79,7 +79,7 @@ describe('a fair limiter', () => {
     expect(waitedFor.waiting).toBe(0);
   });
 
-  it('has done with work of several once it is done, also where another of them had no place when it began', async () => {
+  it('forgets work of several tenants once it is done, even if another of them had no free place when it began', async () => {
     const queue = queueWith({ atOnce: 2, atOncePerOrg: 1 });
     const { start, end } = heldWork(queue);
     const other = start('other', tenant('b'));
@@ -90,7 +90,7 @@ describe('a fair limiter', () => {
     await other;
   });
 
-  it('begins nothing for a signal that is aborted already, whether there is a place or not', async () => {
+  it('begins no work whose signal is already aborted, whether a place is free or not', async () => {
     const queue = queueWith();
     const { begun, start, end } = heldWork(queue);
     const late = () =>
@@ -107,7 +107,7 @@ describe('a fair limiter', () => {
     expect(begun).toEqual(['first']);
   });
 
-  it('refuses work of several where none of them may wait, and lets a failure of it through', async () => {
+  it('refuses work of several tenants if none of them may wait, and passes on a failure of such work', async () => {
     const full = queueWith({ maxWaiting: 0 });
     const { start, end } = heldWork(full);
     const first = start('first', tenant('a'));
@@ -121,7 +121,7 @@ describe('a fair limiter', () => {
     expect(await full.runForAny([{ tenant: tenant('b') }], async () => 1)).toBe(1);
   });
 
-  it('shares between the service, its tenants and the public, whatever their numbers', async () => {
+  it('divides turns equally among the service, its tenants and the public, whatever their numbers', async () => {
     const { begun, start, end } = heldWork(queueWith());
     const all = [start('first', null)];
     for (let i = 0; i < 3; i++) all.push(start(`visitor ${i}`, visitor(`10.0.0.${i}`)));
@@ -135,7 +135,7 @@ describe('a fair limiter', () => {
       expect(crowds.slice(i, i + 3).sort()).toEqual(['service', 'tenant', 'visitor']);
   });
 
-  it('gives every second turn to a customer, however many orgs of newcomers wait', async () => {
+  it('gives every second turn to a customer, even if 200 orgs of newcomers wait', async () => {
     const { begun, start, end } = heldWork(queueWith());
     const all = [start('first', newcomer('young'))];
     for (let i = 0; i < 200; i++) all.push(start(`young ${i}`, newcomer(`org ${i}`)));
@@ -148,7 +148,7 @@ describe('a fair limiter', () => {
     await Promise.all(all);
   });
 
-  it('leaves a place that newcomers do not get, and half of the line', async () => {
+  it('keeps one place and half of the queue free of newcomers', async () => {
     const { begun, start, end } = heldWork(queueWith({ atOnce: 3, atOncePerOrg: 2, maxWaiting: 4 }));
     const all = [1, 2, 3, 4].map((i) => start(`young ${i}`, newcomer(`org ${i}`)));
     await expect(start('young 5', newcomer('org 5'))).rejects.toThrow('too many newcomers wait');
@@ -158,7 +158,7 @@ describe('a fair limiter', () => {
     await Promise.all(all);
   });
 
-  it('does work with one exclusive key one at a time, and lets nobody else wait for that', async () => {
+  it('runs work with the same exclusive key one after another, and other work meanwhile', async () => {
     const { begun, start, end } = heldWork(queueWith({ atOnce: 2 }));
     const all = [start('a1', tenant('a'), 'list'), start('a2', tenant('a'), 'list')];
     all.push(start('b1', tenant('b'), 'other'));
@@ -171,7 +171,7 @@ describe('a fair limiter', () => {
     await Promise.all(all);
   });
 
-  it('leaves places that one org alone does not get', async () => {
+  it('keeps a place free that a single org cannot take', async () => {
     const { begun, start, end } = heldWork(queueWith({ atOnce: 3, atOncePerOrg: 2 }));
     const all = [1, 2, 3].map((i) => start(`flood ${i}`, tenant('flood', `member ${i}`)));
     all.push(start('victim', tenant('victim')));
@@ -180,7 +180,7 @@ describe('a fair limiter', () => {
     await Promise.all(all);
   });
 
-  it('refuses whom it could not serve, and whose turn does not come in time, and forgets who gives up', async () => {
+  it('refuses work that finds the queue full or waits too long, and forgets work whose caller gives up', async () => {
     const { start, end } = heldWork(queueWith({ maxWaiting: 2, waitMs: 20 }));
     const first = start('first', null);
     const waiting = ['late', 'second'].map((name) =>
@@ -202,7 +202,7 @@ describe('a fair limiter', () => {
     expect(await queue.run({ tenant: null }, async () => 'next')).toBe('next');
   });
 
-  it('never has more at once than it may, of all, of an org and of a key, and does everything', async () => {
+  it('runs all work within its limits in total, per org and per exclusive key', async () => {
     const one = fc.record({ org: fc.nat(3), key: fc.option(fc.nat(2)), fails: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(one, { maxLength: 30 }), fc.scheduler(), async (entrants, scheduler) => {

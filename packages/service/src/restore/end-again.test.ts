@@ -14,22 +14,25 @@ const both = <T>(one: T, other: T): T[][] => [
   [other, one],
 ];
 
-describe('of two changes of one subject, in either order', () => {
-  it.each(both(change(true, 1), change(false, 2)))('the later one counts', (...kept) => {
+describe('withoutOlderPauses, for two changes of one subject in either order,', () => {
+  it.each(both(change(true, 1), change(false, 2)))('keeps the later one', (...kept) => {
     expect(withoutOlderPauses(kept)).toEqual([change(false, 2)]);
   });
-  it.each(both(change(true, 5), change(false, 5)))('that are dated alike the pause counts', (...kept) => {
+  it.each(both(change(true, 5), change(false, 5)))(
+    'keeps the pause if both have the same date',
+    (...kept) => {
+      expect(withoutOlderPauses(kept)).toEqual([change(true, 5)]);
+    },
+  );
+  it.each(both(change(true, 5), change(false)))('keeps the one with a date', (...kept) => {
     expect(withoutOlderPauses(kept)).toEqual([change(true, 5)]);
   });
-  it.each(both(change(true, 5), change(false)))('the one with a date counts', (...kept) => {
-    expect(withoutOlderPauses(kept)).toEqual([change(true, 5)]);
-  });
-  it.each(both(change(true), change(false)))('without dates the pause counts', (...kept) => {
+  it.each(both(change(true), change(false)))('keeps the pause if neither has a date', (...kept) => {
     expect(withoutOlderPauses(kept)).toEqual([change(true)]);
   });
 });
 
-it('whatever else was kept stays, in its order', () => {
+it('withoutOlderPauses keeps all other records, in their order', () => {
   const key: EndedKey = {
     ...{ kind: 'key', kid: 'k', principal: owner, sinceMs: 1 },
     ...{ state: 'retired', publicKeyMultibase: null },
@@ -37,7 +40,7 @@ it('whatever else was kept stays, in its order', () => {
   expect(withoutOlderPauses([key, change(true, 1), key])).toEqual([key, change(true, 1), key]);
 });
 
-describe('of the pushes of one org', () => {
+describe('withoutOlderPushes, for the pushes of one org,', () => {
   const push = (production: 'allowed' | 'blocked', asOfMs: number, org = 'org_a'): PushedEntitlement => ({
     ...{ kind: 'entitlement', orgId: org as OrgId },
     push: {
@@ -47,26 +50,29 @@ describe('of the pushes of one org', () => {
   });
   const [blocked, allowed] = [push('blocked', 5), push('allowed', 5)];
 
-  it.each(both(blocked, push('allowed', 6)))('that of the highest as_of counts, wherever it is', (...two) => {
-    expect(withoutOlderPushes([], two)).toEqual([push('allowed', 6)]);
-    expect(withoutOlderPushes(two.slice(0, 1), two.slice(1))).toEqual([push('allowed', 6)]);
-  });
-  it.each(both(blocked, allowed))('with one as_of the last line of the log counts', (...lines) => {
+  it.each(both(blocked, push('allowed', 6)))(
+    'keeps the push with the highest as_of, wherever it is',
+    (...two) => {
+      expect(withoutOlderPushes([], two)).toEqual([push('allowed', 6)]);
+      expect(withoutOlderPushes(two.slice(0, 1), two.slice(1))).toEqual([push('allowed', 6)]);
+    },
+  );
+  it.each(both(blocked, allowed))('keeps the last line of the log if as_of is equal', (...lines) => {
     expect(withoutOlderPushes([], lines)).toEqual(lines.slice(1));
   });
   it.each(both(blocked, allowed))(
-    'with one as_of the copy beside the fence counts, not the log',
+    'keeps the copy beside the fence, not the line of the log, if as_of is equal',
     (copy, line) => {
       expect(withoutOlderPushes([copy], [line])).toEqual([copy]);
     },
   );
   it.each(both(blocked, allowed))(
-    'with one as_of the last line of a log that has the copy counts: the fence was set back too, or had not the last second',
+    'keeps the last line of a log that contains the copy, if as_of is equal: the fence may be older than the log',
     (copy, line) => {
       expect(withoutOlderPushes([{ ...copy }], [copy, line])).toEqual([line]);
     },
   );
-  it('those of other orgs, and whatever is no push, stay', () => {
+  it('keeps pushes of other orgs and records of other kinds', () => {
     const [other, pause] = [push('blocked', 1, 'org_b'), change(true)];
     expect(withoutOlderPushes([other, pause], [blocked, allowed])).toEqual([other, pause, allowed]);
   });

@@ -51,8 +51,8 @@ const keptCheckpoint = async (signer: KeySet['signer']): Promise<JsonObject> => 
 it.each([
   ['was published in the lost span', { fromMs: CLOSED_MS + 3_600_000, untilMs: null, isCompromised: false }],
   ['has ended since', { fromMs: null, untilMs: CLOSED_MS - 1_000, isCompromised: false }],
-  ['leaked in it', { fromMs: null, untilMs: CLOSED_MS + 1_000, isCompromised: true }],
-])('a checkpoint is put back under a key that %s: the restore would otherwise never end', async (_, time) => {
+  ['leaked in the lost span', { fromMs: null, untilMs: CLOSED_MS + 1_000, isCompromised: true }],
+])('a lost checkpoint is put back even if its key %s, so that the restore can end', async (_, time) => {
   const published = statusKeys.published.map((key) => ({ ...key, time }));
   expect(await list(published, await keptCheckpoint(statusKeys.signer))).toMatchObject({
     lost: [{ day: DAY }],
@@ -60,20 +60,20 @@ it.each([
   });
 });
 
-it('one that was signed before the service got another DID is put back too', async () => {
+it('a checkpoint that was signed under a former DID of the service is put back', async () => {
   const kept = await keptCheckpoint(statusKeys.signer);
   expect(await list(statusKeys.published, kept, 'did:web:new.example' as DidWeb)).toMatchObject({
     lost: [{ day: DAY }],
   });
 });
 
-it('one that a repair of the clock has retracted is not put back', async () => {
+it('a checkpoint that a repair of the clock has retracted is not put back', async () => {
   const kept = await keptCheckpoint(statusKeys.signer);
   const retracted = `sha256:${nativeCrypto.sha256Hex(String(kept.jws))}`;
   expect(await list(statusKeys.published, kept, DID, { retracted })).toEqual({ lost: [], ahead: [] });
 });
 
-it('one that is dated ahead is not put back by itself: it was retracted in the lost span, or this clock is behind', async () => {
+it('a checkpoint dated ahead of the clock is listed as ahead, and not put back', async () => {
   const kept = await keptCheckpoint(statusKeys.signer);
   expect(await list(statusKeys.published, kept, DID, { nowMs: CLOSED_MS - 1 })).toEqual({
     lost: [],
@@ -81,11 +81,11 @@ it('one that is dated ahead is not put back by itself: it was retracted in the l
   });
 });
 
-it('a day of which nothing is kept any more, since its checkpoint was retracted, is left to be closed', async () => {
+it('a day without a kept checkpoint is not put back', async () => {
   expect(await list(statusKeys.published, {})).toEqual({ lost: [], ahead: [] });
 });
 
-it('one that the service never signed is refused', async () => {
+it('a checkpoint that the service never signed is refused', async () => {
   const forged = keptCheckpoint(keysOf('status').signer);
   await expect(list(statusKeys.published, await forged)).rejects.toThrow("is not the service's");
 });

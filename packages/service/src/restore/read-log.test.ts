@@ -20,7 +20,7 @@ const read = (lines: readonly string[]) => {
 };
 const ALL_READ = { revocations: 1, fault: null, grants: ['urn:1', 'urn:2'] };
 
-it('puts what became of a DID into the order of its time, whichever node’s log it stands in', () => {
+it('readRevocationLog orders the transfers of a DID by at_ms, whatever the order of the lines', () => {
   const { handedOver } = readRevocationLog([
     handOver(30, 'org_b', 'released'),
     handOver(20, 'org_a', 'org_b'),
@@ -33,7 +33,7 @@ it('puts what became of a DID into the order of its time, whichever node’s log
   ]);
 });
 
-it('puts what has ended into the order of its lines’ times, whichever node’s log they stand in', () => {
+it('readRevocationLog orders what has ended by the times of the lines, whatever their order', () => {
   const ended = (time: string, asOfMs: number) =>
     line({ time, ended: 'entitlement:org_a', kept: { as_of_ms: asOfMs } });
   const found = readRevocationLog([
@@ -44,7 +44,7 @@ it('puts what has ended into the order of its lines’ times, whichever node’s
   expect(found.ended.map(({ kept }) => kept.as_of_ms)).toEqual([1, 2, 3]);
 });
 
-it('takes what each line says, and nothing from other events', () => {
+it('readRevocationLog takes what each revocation says, and nothing from other lines', () => {
   const found = readRevocationLog([
     known,
     line({ ended: 'agent:did:web:p.example did:key:z', kept: { since_ms: 1 } }),
@@ -95,14 +95,14 @@ describe('a revocation is read', () => {
   });
 });
 
-describe('a file with what may be a revocation and is not understood is refused, and the line named', () => {
+describe('a file is refused, and the line named, if it has a revocation', () => {
   it.each<[string, string[], string]>([
     ['cut off', ['x', known.slice(0, -3)], 'line 2 has a revocation that is cut off'],
     ['without its beginning', [docker(`${tail}\n`)], 'line 1 has a revocation that is cut off'],
     ['without its end', [docker(head)], 'its end has a revocation that is cut off'],
     ['followed by something', [`${known} x`], 'line 1 has a revocation that is cut off'],
     [
-      'in an object that nobody knows',
+      'in an object of unknown form',
       [JSON.stringify({ _source: { text: known } })],
       'line 1 has a revocation',
     ],
@@ -121,12 +121,8 @@ describe('a file with what may be a revocation and is not understood is refused,
       [line({ thing: 1 })],
       'line 1 has a revocation of a kind that this version does not know',
     ],
-    [
-      'with an id that is none',
-      [line({ principal: 'did:web:p.example', grant_ids: ['urn:1', 7] })],
-      'line 1',
-    ],
-    ['of something that says nothing', [line({ ended: 'agent:x', kept: 'x' })], 'line 1'],
+    ['with an invalid id', [line({ principal: 'did:web:p.example', grant_ids: ['urn:1', 7] })], 'line 1'],
+    ['whose kept fields are invalid', [line({ ended: 'agent:x', kept: 'x' })], 'line 1'],
     ...[{ did: 7 }, { kind: 'org' }, { since_ms: '1' }, { at_ms: null }, { from_org: 1 }, { to_org: {} }].map(
       (wrong): [string, string[], string] => [
         `of a DID with ${JSON.stringify(wrong)}`,
@@ -141,7 +137,7 @@ describe('a file with what may be a revocation and is not understood is refused,
   });
 });
 
-it('of a file it is said how many lines are of the service: none where it is another one', () => {
+it('lines of the service are counted, and are 0 in a file of something else', () => {
   expect(read([known, line({}, 'request'), 'x', docker(`${line({}, 'request')}\n`)])).toMatchObject({
     ...{ lines: 3, revocations: 1 },
   });
@@ -152,11 +148,11 @@ it('of a file it is said how many lines are of the service: none where it is ano
 /** A line about a request as the API writes it, with a duration that has a fraction. */
 const request = JSON.stringify({ level: 30, time: 1, route: 'verify', durationMs: 12.345, msg: 'request' });
 
-it('a file of requests alone is of the service', () => {
+it('a file with only lines about requests counts as one of the service', () => {
   expect(read([request, request])).toMatchObject({ lines: 2, revocations: 0, fault: null });
 });
 
-it('a revocation is read behind a hundred requests whose ends of lines a shipper left away, and beside its own fractions', () => {
+it('a revocation is read after a hundred requests without line ends, and beside a number with a fraction', () => {
   const shipped = [...Array.from({ length: 100 }, () => request), known].map((one) => docker(one));
   expect(read(shipped)).toMatchObject(ALL_READ);
   expect(read([JSON.stringify({ date: 1_764_000_000.123_456, log: `${known}\n` })])).toMatchObject(ALL_READ);
@@ -165,6 +161,6 @@ it('a revocation is read behind a hundred requests whose ends of lines a shipper
 it.each([
   ['parts of a container', [docker(head), docker(`${request}\n`)]],
   ['a file', [head + request]],
-])('a revocation that breaks off in %s is a fault, although the next line stands behind it', (_, cut) => {
+])('a revocation that breaks off in %s is a fault, even if the next line follows it directly', (_, cut) => {
   expect(read(cut)).toMatchObject({ revocations: 0, fault: expect.stringContaining('cut off') });
 });

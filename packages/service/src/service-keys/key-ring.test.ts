@@ -100,14 +100,14 @@ const signs = async (keys: KeyRing): Promise<string> => {
 const timesOf = ({ receiptKeys }: KeyRing) =>
   Object.fromEntries(receiptKeys.published.map(({ kid, time }) => [kid.split('#')[1], time]));
 
-describe('a key', () => {
-  it('is in force from when it was first published, in whole seconds that hold all it signed', async () => {
+describe('a service key', () => {
+  it('is in force from its first publication, rounded down to a whole second', async () => {
     expect(timesOf(await start())).toEqual({
       'receipt-1': { fromMs: Date.parse('2026-11-20T10:00:00Z'), untilMs: null, isCompromised: false },
     });
   });
 
-  it('without its private part is retired at the next start, and its end covers what it signed', async () => {
+  it('without its private part is retired at the next start, its end rounded up to a second, and stays retired', async () => {
     (await start()).stop();
     const keys = await start(setsOf([R2, publicPartOf(R1)]));
     expect(timesOf(keys)['receipt-1']).toMatchObject({ untilMs: Date.parse('2026-11-20T10:00:02Z') });
@@ -116,7 +116,7 @@ describe('a key', () => {
     await expect(start(setsOf([R1, R2]))).rejects.toThrow(/receipt-1 is retired since/);
   });
 
-  it('that is new is not remembered while the time is in doubt, and one that is known signs', async () => {
+  it('that is new is not stored while the clock is in doubt; a known key still signs', async () => {
     (await start()).stop();
     holds.set('clock', 'the clocks differ by 7200 s');
     expect(await signs(await start())).toBe(`${DID}#receipt-1`);
@@ -127,18 +127,18 @@ describe('a key', () => {
     expect(await signs(await start(setsOf([R2, R1])))).toBe(`${DID}#receipt-2`);
   });
 
-  it('that has left the file stays published, with its end', async () => {
+  it('that is no longer in the file stays published after its retirement', async () => {
     (await start()).stop();
     await database.end(`${DID}#receipt-1`, 'retired');
     expect(Object.keys(timesOf(await start(setsOf([R2]))))).toEqual(['receipt-2', 'receipt-1']);
   });
 
-  it('of another service in the same database is not ours to publish', async () => {
+  it('of another service in the same database is not published', async () => {
     await database.store.serviceKeys.remember('did:web:svc.example.org#receipt-1', 'z6Mk');
     expect(Object.keys(timesOf(await start()))).toEqual(['receipt-1']);
   });
 
-  it('of a former DID of the service is kept under that one', async () => {
+  it('of a former DID of the service is listed under that DID', async () => {
     const [key] = setsOf([R1]).receiptKeys.published;
     await database.store.serviceKeys.remember(`${FORMER}#status-1`, key?.publicKeyMultibase ?? '');
     const keys = await start();
@@ -155,8 +155,8 @@ describe('a key', () => {
   });
 });
 
-describe('the key that signs is compromised', () => {
-  it('and signs nothing more: the service holds until its file begins with a key in force, and closes the former one then', async () => {
+describe('a compromised signing key', () => {
+  it('signs no more: the service holds until its file begins with a key in force, and then closes the old signer', async () => {
     const keys = await start();
     expect(await signs(keys)).toBe(`${DID}#receipt-1`);
     await database.end(`${DID}#receipt-1`, 'compromised');
@@ -174,7 +174,7 @@ describe('the key that signs is compromised', () => {
     expect(timesOf(keys)['receipt-1']).toMatchObject({ isCompromised: true });
   });
 
-  it('and whoever holds its signer from before signs nothing more either', async () => {
+  it('signs no more for a caller that holds its signer from before', async () => {
     const keys = await start();
     const { signer } = keys.receiptKeys;
     await database.end(`${DID}#receipt-1`, 'compromised');
@@ -183,7 +183,7 @@ describe('the key that signs is compromised', () => {
     expect(() => signer.sign(new Uint8Array(1))).toThrow(/backing service/);
   });
 
-  it('and a file that cannot be read, or has another key under a known kid, does not end the hold', async () => {
+  it('keeps the service on hold while the file cannot be read or has another key under a known kid', async () => {
     const keys = await start();
     await database.end(`${DID}#receipt-1`, 'compromised');
     for (const load of [
@@ -208,7 +208,7 @@ describe('the key that signs is compromised', () => {
     }
   });
 
-  it('and the service holds, and says why, while what its file begins with now is waited for', async () => {
+  it('keeps the service on hold while the new keys are being loaded', async () => {
     const keys = await start();
     await database.end(`${DID}#receipt-1`, 'compromised');
     let give = (_: ServiceKeySets) => {};
@@ -233,7 +233,7 @@ describe('the key that signs is compromised', () => {
     expect(logged).toContainEqual(['keys.taken', { receipt: `${DID}#receipt-2`, status: `${DID}#status-1` }]);
   });
 
-  it('and a process that signs no Receipts says of its status key alone that it is taken', async () => {
+  it('of a process that signs no Receipts is replaced, and only the new status key is logged', async () => {
     const setsOfWorker = (status: readonly object[]): ServiceKeySets => ({
       receiptKeys: keysOfOthers('receipt'),
       statusKeys: parseKeySet({ keys: status }, 'status', DID),
@@ -246,7 +246,7 @@ describe('the key that signs is compromised', () => {
     expect(logged).toContainEqual(['keys.taken', { status: `${DID}#status-2` }]);
   });
 
-  it('is not forgotten while storage cannot be asked', async () => {
+  it('stays refused while the database cannot be asked', async () => {
     const keys = await start();
     await database.end(`${DID}#receipt-1`, 'compromised');
     await keys.refresh();
@@ -256,7 +256,7 @@ describe('the key that signs is compromised', () => {
     expect(holds.list()).toHaveLength(1);
   });
 
-  it('does not start', async () => {
+  it('is refused at the start', async () => {
     (await start()).stop();
     await database.end(`${DID}#receipt-1`, 'compromised');
     await expect(start()).rejects.toThrow(KeySetError);
@@ -264,13 +264,13 @@ describe('the key that signs is compromised', () => {
   });
 });
 
-describe('a signer outside of this process that does not answer', () => {
+describe('a signer outside the process that does not answer', () => {
   const faulty = (set: ServiceKeySets['receiptKeys'], findFault: () => string | null) => ({
     ...set,
     signer: { ...set.signer, findFault },
   });
 
-  it('holds decisions as long as it signs Receipts and is away', async () => {
+  it('holds decisions as long as it is away, if it signs Receipts', async () => {
     let fault: string | null = null;
     const keys = await start({ ...files, receiptKeys: faulty(files.receiptKeys, () => fault) });
     fault = 'token svc: no such token is there';
@@ -282,7 +282,7 @@ describe('a signer outside of this process that does not answer', () => {
     expect(holds.list()).toEqual([]);
   });
 
-  it('and holds nothing where it signs status lists, is logged once, and tells readiness', async () => {
+  it('holds no decisions if it signs status lists; it is logged once, and its fault is available to readiness', async () => {
     let fault: string | null = null;
     const keys = await start({ ...files, statusKeys: faulty(files.statusKeys, () => fault) });
     fault = 'token svc: no such token is there';

@@ -45,7 +45,7 @@ const documentLoader = async (url: string) => {
 };
 
 describe('the DID document of the service', () => {
-  it('says of each key when it is in force, beside the key', () => {
+  it('states beside each key when it is in force', () => {
     const { verificationMethod } = JSON.parse(text);
     const base = { type: 'Multikey', controller: DID, publicKeyMultibase: MULTIBASE };
     expect(verificationMethod).toEqual([
@@ -61,7 +61,7 @@ describe('the DID document of the service', () => {
     ]);
   });
 
-  it('is taken by a JSON-LD processor that drops nothing and guesses nothing', async () => {
+  it('is accepted by a JSON-LD processor in safe mode, with every member defined', async () => {
     const options = { documentLoader, safe: true } as Parameters<typeof jsonld.expand>[1];
     const [expanded] = await jsonld.expand(JSON.parse(text), options);
     const methods = Object(expanded)['https://w3id.org/security#verificationMethod'];
@@ -86,14 +86,14 @@ describe('the DID document of the service', () => {
     await expect(jsonld.expand(unknown, options)).rejects.toThrow();
   });
 
-  it('is read by our own readers as before', () => {
+  it('is read by our own readers', () => {
     expect(parseDidDocument(text, DID)?.assertionKeys.size).toBe(3);
     expect(readServiceKeys(text).ok).toBe(true);
   });
 });
 
 describe('the JWK Set of the service', () => {
-  it('holds retired keys with their time, and no compromised one: a library would take its word', () => {
+  it('contains retired keys with their times, and no compromised key, since libraries would accept it', () => {
     const base = { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', x: 'A'.repeat(43) };
     const [january, february, march] = ['01', '02', '03'].map((n) => at(`2026-${n}-01T00:00:00Z`) / 1000);
     expect(JSON.parse(buildServiceJwks(sets))).toEqual({
@@ -104,7 +104,7 @@ describe('the JWK Set of the service', () => {
     });
   });
 
-  it('for events holds status keys that have not ended alone: whoever follows it takes any', () => {
+  it('for events contains only status keys that have not ended', () => {
     const { receiptKeys } = sets;
     const status = {
       published: receiptKeys.published.map((key) => ({ ...key, kid: key.kid.replace('receipt', 'status') })),

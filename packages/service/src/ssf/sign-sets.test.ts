@@ -47,8 +47,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('what a poll is given', () => {
-  it('of 100 that a slow token signs is as many as were signed in time: the backlog drains, and status lists are signed meanwhile', async () => {
+describe('a poll of SETs', () => {
+  it('with 100 events and a slow signer returns those signed in time, and status lists are signed meanwhile', async () => {
     const token = slowToken(25);
     let lists = 0;
     const polls = await drain(token, backlog(100), async () => {
@@ -60,12 +60,12 @@ describe('what a poll is given', () => {
     expect(token.count()).toBe(100 + lists);
   });
 
-  it('of 100 that are asked of such a token at once would be nothing', async () => {
+  it('would return none of 100 events if all were passed to a slow signer at once', async () => {
     const { sign } = slowToken(25);
     await expect(Promise.all(Array.from({ length: 100 }, sign))).rejects.toThrow('within 500 ms');
   });
 
-  it('is what comes before the first that could not be signed, and an error where that is the first of all', async () => {
+  it('returns the SETs before the first that could not be signed, and fails if that is the first of all', async () => {
     let calls = 0;
     const { sets } = slowToken(0, () => ++calls > 3);
     expect(Object.keys(await sets.sign(backlog(5), stream, tenant('a')))).toHaveLength(3);
@@ -75,7 +75,7 @@ describe('what a poll is given', () => {
     expect(await sets.sign([], stream, tenant('a'))).toEqual({});
   });
 
-  it('is signed again soon after what signs was silent once: nothing waits for that for ever', async () => {
+  it('returns SETs again soon after one call to the signer never ended', async () => {
     vi.setTimerTickMode('manual');
     const silent = () => new Promise<never>(() => {});
     const sign = vi.fn(async () => new Uint8Array(64)).mockImplementationOnce(silent);
@@ -97,14 +97,14 @@ describe('what a poll is given', () => {
     expect(sign).toHaveBeenCalledTimes(4);
   });
 
-  it('is signed once, however often it is asked for', async () => {
+  it('repeats SETs without signing them again', async () => {
     const token = slowToken(0);
     const first = await token.sets.sign(backlog(5), stream, tenant('a'));
     expect(await token.sets.sign(backlog(5), stream, tenant('a'))).toEqual(first);
     expect(token.count()).toBe(5);
   });
 
-  it('is not kept back by the backlog of another: tenants take turns', async () => {
+  it('of one tenant is not held up by the backlog of another tenant', async () => {
     const token = slowToken(40);
     const [own, others] = await Promise.all([
       token.sets.sign(backlog(3), { ...stream, streamId: 'ssf_2' }, tenant('b')),

@@ -39,8 +39,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('attestations that anybody asks for', () => {
-  it('are signed one at a time, from however many addresses they are asked for: status lists are signed meanwhile', async () => {
+describe('attestations that anybody can request', () => {
+  it('from many addresses leave enough of a slow signer to sign status lists meanwhile', async () => {
     const token = create(25);
     const asked = receipts.map((_, i) => token.attest(i, checkpoint, `192.0.2.${i}`));
     const lists = (async () => {
@@ -55,14 +55,14 @@ describe('attestations that anybody asks for', () => {
       if (answer.status === 'rejected') expect(answer.reason).toMatchObject(unavailable);
   });
 
-  it('of such a token at once would leave a status list without a signature', async () => {
+  it('would leave a status list without a signature if all were signed at once', async () => {
     const { sign } = slowSigner(25);
     const asked = Promise.allSettled(Array.from({ length: 200 }, sign));
     await expect(sign()).rejects.toThrow('within 500 ms');
     await asked;
   });
 
-  it('wait in one line with SETs, in which the public has its turn and no more', async () => {
+  it('wait in the same queue as SETs, which get their turn', async () => {
     const token = create(40);
     const asked = receipts.map((_, i) => token.attest(i, checkpoint, `192.0.2.${i}`));
     const sets = new SetSigner({ identity: token.identity } as never, token.turns);
@@ -75,7 +75,7 @@ describe('attestations that anybody asks for', () => {
     await Promise.allSettled(asked);
   });
 
-  it('beyond those that may wait are refused at once', async () => {
+  it('are refused at once if too many wait', async () => {
     const token = create(25);
     const asked = Array.from({ length: 600 }, (_, i) =>
       token.attest(i % 200, { ...checkpoint, hash: `sha256:${i}` } as never),
@@ -88,7 +88,7 @@ describe('attestations that anybody asks for', () => {
 });
 
 describe('an attestation', () => {
-  it('is signed once, however many ask for it and however often; each Receipt and each checkpoint has its own', async () => {
+  it('is signed once for all requests, and separately for each Receipt and each checkpoint', async () => {
     const token = create(10);
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, i) => token.attest(0, checkpoint, `192.0.2.${i}`)),
@@ -100,7 +100,7 @@ describe('an attestation', () => {
     expect(token.count()).toBe(3);
   });
 
-  it('is signed anew after an hour, dated when it was signed', async () => {
+  it('is signed again after an hour, with a new date', async () => {
     vi.setTimerTickMode('manual');
     const token = create(0);
     const sign = vi.fn(async () => new Uint8Array(64));
@@ -113,7 +113,7 @@ describe('an attestation', () => {
     expect(sign).toHaveBeenCalledTimes(2);
   });
 
-  it('is signed anew under another key, and not given again once its key has ended', async () => {
+  it('is signed again under another key, and not returned once its key has ended', async () => {
     let hasEnded = false;
     const token = create(0, () => hasEnded);
     const { statusKeys } = token.identity;
@@ -129,7 +129,7 @@ describe('an attestation', () => {
     expect(token.count()).toBe(2);
   });
 
-  it('that what signs has not made in time is refused, and given to who asks again', async () => {
+  it('whose signature is late is refused, and then returned to the next request without another signature', async () => {
     vi.setTimerTickMode('manual');
     const token = create(0);
     const late = new Promise<Uint8Array>((resolve) => setTimeout(() => resolve(new Uint8Array(64)), 1_500));

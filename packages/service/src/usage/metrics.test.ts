@@ -41,8 +41,8 @@ const setUp = () => {
   return { metricsOf: metricsSource(deps, 5_000), waiting, pass, apart };
 };
 
-describe('the public numbers', () => {
-  it('are asked for once, however many ask for whatever windows', async () => {
+describe('the public metrics', () => {
+  it('are queried once for all requests, whatever their windows', async () => {
     const { metricsOf, waiting } = setUp();
     const answers = Promise.all([1, 30, 366, 1].map(metricsOf));
     waiting[0]?.resolve();
@@ -51,7 +51,7 @@ describe('the public numbers', () => {
     expect(waiting).toHaveLength(1);
   });
 
-  it('are asked for again when they are old, or the clock was set back', async () => {
+  it('are queried again once they are 5 s old, or if the clock was set back', async () => {
     const { metricsOf, waiting, pass } = setUp();
     for (const [index, ms] of [0, 5_000, -1].entries()) {
       pass(ms);
@@ -65,7 +65,7 @@ describe('the public numbers', () => {
     }
   });
 
-  it('that could not be had fail all who waited, and nobody later', async () => {
+  it('fail for all waiting requests if their query fails, but not for later ones', async () => {
     const { metricsOf, waiting } = setUp();
     const failing = Promise.allSettled([metricsOf(1), metricsOf(2)]);
     waiting[0]?.reject(new Error('no'));
@@ -75,7 +75,7 @@ describe('the public numbers', () => {
     expect((await answer).receiptsTotal).toBe(3);
   });
 
-  it('leave out self-test orgs, and the sandbox under the present DID of the service and each former one', async () => {
+  it('leave out self-test orgs, and the sandbox under the present and each former DID of the service', async () => {
     const { metricsOf, waiting, apart } = setUp();
     const answer = metricsOf(1);
     waiting[0]?.resolve();
@@ -90,7 +90,7 @@ describe('the public numbers', () => {
     expect(apart).toEqual([left, left]);
   });
 
-  it('are of the day on which they were asked for, until they are asked for again', async () => {
+  it('belong to the day of their query until they are queried again', async () => {
     const { metricsOf, waiting, pass } = setUp();
     const answer = metricsOf(1);
     waiting[0]?.resolve();

@@ -72,7 +72,7 @@ const outcomesOf = async (results: readonly Promise<{ outcome: StoredOutcome }>[
   (await Promise.all(results)).map(({ outcome }) => outcome);
 
 describe('decisions on budgets', () => {
-  it('that come while others are under way are stored together, whatever their Grants', async () => {
+  it('that arrive while others are being stored are committed together, whatever their Grants', async () => {
     const { budgets, calls } = budgetsWith(stored);
     const results = [0, 1, 2, 1].map((n) => budgets.decide(groundsWith(LONG_MS), grantId(n)));
     expect(await outcomesOf(results)).toEqual(Array(4).fill('STORED'));
@@ -82,7 +82,7 @@ describe('decisions on budgets', () => {
     ]);
   });
 
-  it('that are behind one that was not stored are decided again, and no others', async () => {
+  it('that were overtaken in a batch are decided again, and only those', async () => {
     const { budgets, calls } = budgetsWith((commits, call) =>
       call === 2 ? ['KEY_REVOKED', 'OVERTAKEN', 'STORED'] : stored(commits),
     );
@@ -91,13 +91,13 @@ describe('decisions on budgets', () => {
     expect(calls.map(({ commits }) => commits)).toEqual([1, 3, 1]);
   });
 
-  it('that are overtaken again and again are handed back, for the deadline to end', async () => {
+  it('that are overtaken three times are returned as OVERTAKEN', async () => {
     const { budgets, calls } = budgetsWith((commits) => Array(commits).fill('OVERTAKEN'));
     expect(await outcomesOf([budgets.decide(groundsWith(LONG_MS), grantId(1))])).toEqual(['OVERTAKEN']);
     expect(calls).toHaveLength(3);
   });
 
-  it('of which the database refuses one are stored without that one', async () => {
+  it('of a batch are stored although the database refuses one of them', async () => {
     let poisoned = 0;
     const { budgets } = budgetsWith((commits, call) => {
       if (call === 1) return stored(commits);
@@ -109,7 +109,7 @@ describe('decisions on budgets', () => {
     expect(await outcomesOf(results)).toEqual(['STORED', 'STORED', 'STORED', 'STORED', 'REFUSED']);
   });
 
-  it('of a Grant for which the signer failed are refused, and those of others stored with them', async () => {
+  it('on a Grant for which the signer failed are refused, and those on other Grants are stored', async () => {
     let asked = 0;
     const sign = async () => {
       asked += 1;
@@ -125,7 +125,7 @@ describe('decisions on budgets', () => {
     expect(await outcomesOf([first, other].flatMap((result) => result ?? []))).toEqual(['STORED', 'STORED']);
   });
 
-  it('whose Receipt is longer than the signer takes are refused for good, and take nobody else along', async () => {
+  it('with a Receipt longer than the signer accepts are refused with INVALID_REQUEST, and all others are stored', async () => {
     const sign = () => new Uint8Array(64);
     const { budgets } = budgetsWith(stored, () => false, { sign, maxBytes: 1_700 });
     const longDid = `did:web:shop.example:${'x'.repeat(400)}`;
@@ -140,14 +140,18 @@ describe('decisions on budgets', () => {
     expect(await outcomesOf(results.filter((_, i) => i !== 1))).toEqual(['STORED', 'STORED', 'STORED']);
   });
 
-  it.each([-1, 0, 300])('are not made where the answer is due within %i ms', async (leftMs) => {
-    const { budgets, calls } = budgetsWith(stored);
-    const results = Array.from({ length: 3 }, () => budgets.decide(groundsWith(leftMs), grantId(1)));
-    for (const result of results) await expect(result).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    expect(calls.reduce((sum, { commits }) => sum + commits, 0)).toBe(0);
-  });
+  it.each([-1, 0, 300])(
+    'are refused with SERVICE_UNAVAILABLE and not committed if the answer is due within %i ms',
+    async (leftMs) => {
+      const { budgets, calls } = budgetsWith(stored);
+      const results = Array.from({ length: 3 }, () => budgets.decide(groundsWith(leftMs), grantId(1)));
+      for (const result of results)
+        await expect(result).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      expect(calls.reduce((sum, { commits }) => sum + commits, 0)).toBe(0);
+    },
+  );
 
-  it('wait in a line of their own where the lock of their Grant is held: others go on without them', async () => {
+  it('on a Grant whose lock is held wait apart, and those on other Grants are stored meanwhile', async () => {
     let isHeld = true;
     let seenOthers = 0;
     const { budgets, calls } = budgetsWith(
@@ -165,13 +169,13 @@ describe('decisions on budgets', () => {
     for (const { grants } of calls.slice(2)) expect(grants).toBe(1);
   });
 
-  it('are refused where their Grant is held for longer than they can wait', async () => {
+  it('are refused if the lock of their Grant is held for longer than they can wait', async () => {
     const { budgets } = budgetsWith(stored, () => true);
     const result = budgets.decide(groundsWith(520), grantId(1));
     await expect(result).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('of a Grant that many draw on are stored apart from those of other Grants', async () => {
+  it('on a Grant with many waiting decisions are stored apart from those on other Grants', async () => {
     const { budgets, calls } = budgetsWith(stored);
     const results = [...Array(40).fill(1), 2].map((n) => budgets.decide(groundsWith(LONG_MS), grantId(n)));
     expect(await outcomesOf(results)).toEqual(Array(41).fill('STORED'));
@@ -180,7 +184,7 @@ describe('decisions on budgets', () => {
     expect(calls.length).toBeLessThan(8);
   });
 
-  it('of one tenant wait for a line in its own turn, whoever else draws on the Grant before it', async () => {
+  it('of one tenant get the turn of that tenant, even if another tenant drew on the same Grant first', async () => {
     const order: GrantId[] = [];
     const { budgets, calls } = budgetsWith(stored, (id) => {
       order.push(id);
@@ -198,7 +202,7 @@ describe('decisions on budgets', () => {
     expect(lines.indexOf('8')).toBeLessThan(4);
   });
 
-  it('are made for the others where some come too late', async () => {
+  it('of a batch are stored although others in it are too late', async () => {
     const { budgets } = budgetsWith(stored);
     const results = [LONG_MS, 0, LONG_MS].map((leftMs) => budgets.decide(groundsWith(leftMs), grantId(1)));
     const settled = await Promise.allSettled(results);

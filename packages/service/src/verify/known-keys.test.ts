@@ -26,37 +26,37 @@ const recordOf = (id: string, key: Uint8Array, state: KeyState = 'active', since
 });
 const kidsOf = (document: DidDocument) => [...document.assertionKeys.keys()];
 
-describe('keys that decide', () => {
-  it('are those of the document that the record holds under the same kid', () => {
+describe('withKnownKeys', () => {
+  it('keeps the keys of the document that the record has under the same kid', () => {
     const document = documentOf({ 'key-1': one, 'k%65y': two });
     const known = withKnownKeys(document, [recordOf('key-1', one)]);
     expect(kidsOf(known)).toEqual([`${DID}#key-1`]);
     expect(known.endedFromMs).toEqual(document.endedFromMs);
   });
 
-  it('are not other bytes under a known kid: a kid stands for one key for ever', () => {
+  it('drops a key with other bytes under a known kid: a kid stands for one key for ever', () => {
     const swapped = documentOf({ 'key-1': two });
     expect(kidsOf(withKnownKeys(swapped, [recordOf('key-1', one)]))).toEqual([]);
   });
 
-  it('are not keys that the document no longer lists', () => {
+  it('adds no key that the document no longer lists', () => {
     expect(kidsOf(withKnownKeys(documentOf({}), [recordOf('key-1', one)]))).toEqual([]);
   });
 });
 
-describe('the state of a key', () => {
-  it('follows its bytes to another kid: a compromised key published again stays compromised', () => {
+describe('keyStateOf', () => {
+  it('follows the bytes of a key to another kid: a compromised key published again stays compromised', () => {
     const keys = [recordOf('key-1', one, 'compromised', 5), recordOf('key-9', one), recordOf('key-2', two)];
     expect(keyStateOf(keys, `${DID}#key-9`)).toEqual({ state: 'compromised', sinceMs: 5 });
     expect(keyStateOf(keys, `${DID}#key-2`)).toEqual({ state: 'active', sinceMs: 0 });
   });
 
-  it('is the worst of all its kids, and of equal ones the earliest', () => {
+  it('returns the worst state of all kids of a key, and of equal states the earliest', () => {
     const keys = [recordOf('a', one, 'retired', 7), recordOf('b', one, 'retired', 3), recordOf('c', one)];
     expect(keyStateOf(keys, `${DID}#c`)).toEqual({ state: 'retired', sinceMs: 3 });
   });
 
-  it('is null for a kid that was never seen', () => {
+  it('returns null for a kid that was never seen', () => {
     expect(keyStateOf([recordOf('key-1', one)], `${DID}#key-2`)).toBeNull();
   });
 });

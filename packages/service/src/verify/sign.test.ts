@@ -42,7 +42,7 @@ const commitOf = (
   });
 };
 
-it('a spent Proof is remembered for the widest window there is and the skew, whatever the window is now', () => {
+it('a spent Proof is remembered until its iat plus the widest window (300 s) plus the clock skew (5 s)', () => {
   expect(commitOf('ALLOW').spend).toEqual({
     grantId: grant.id,
     jti: proof.jti,
@@ -50,19 +50,19 @@ it('a spent Proof is remembered for the widest window there is and the skew, wha
   });
 });
 
-it('ALLOW and DENY rest on the Grant being in force, unless it was found revoked', () => {
+it('ALLOW and DENY depend on the Grant being in force, unless it was found revoked', () => {
   expect(commitOf('ALLOW').usedGrantId).toBe(grant.id);
   expect(commitOf('DENY', ['P19']).usedGrantId).toBe(grant.id);
   expect(commitOf('DENY', ['P6']).usedGrantId).toBeNull();
 });
 
-it('only an ALLOW of an id without a Grant binds one', () => {
+it('only an ALLOW for an id without a bound Grant binds one', () => {
   expect(commitOf('ALLOW').bindsGrantHash).toBe(GRANT_HASH);
   expect(commitOf('ALLOW', [], GRANT_HASH).bindsGrantHash).toBeNull();
   expect(commitOf('DENY', ['P19']).bindsGrantHash).toBeNull();
 });
 
-it('only an ALLOW spends', () => {
+it('a DENY spends no Proof', () => {
   expect(commitOf('DENY', ['P5']).spend).toBeNull();
 });
 
@@ -73,6 +73,6 @@ it.each(['P1', 'T1', 'T3', 'P2', 'P3'] as const)(
   },
 );
 
-it('a decision that ends later names the Principal, also one that ends at T2 though its Grant is genuine', () => {
+it('a decision that ends later names the Principal, also one that ends at T2, whose Grant is genuine', () => {
   for (const id of ['P5', 'T2'] as const) expect(commitOf('DENY', [id]).principal).toBe(grant.issuer);
 });

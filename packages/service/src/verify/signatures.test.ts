@@ -46,7 +46,7 @@ const attempt = (evaluate: () => unknown): unknown => {
   }
 };
 
-describe('with a Grant remembered', () => {
+describe('GrantMemo', () => {
   /** The engine has no other input than the parsed request and the answers of the port. */
   const expectTheSame = (memo: GrantMemo, input: Input): boolean => {
     const plain = asking(nativeCrypto);
@@ -60,7 +60,7 @@ describe('with a Grant remembered', () => {
     return one.presented.grant === other.presented.grant;
   };
 
-  it('every vector is evaluated as without', () => {
+  it('evaluates all vectors with the same result as without it', () => {
     const memo = new GrantMemo(nativeCrypto);
     const known = [1, 2].map(
       () => sampleOf(vectors, 80).filter(({ input }) => expectTheSame(memo, input)).length,
@@ -69,7 +69,7 @@ describe('with a Grant remembered', () => {
     expect(known[1]).toBeGreaterThanOrEqual(known[0] ?? 0);
   });
 
-  it('every random request is evaluated as without, also where there is room for a few Grants alone', () => {
+  it('evaluates random requests with the same result as without it, also with room for only a few Grants', () => {
     for (const maxBytes of [2 ** 27, 100_000]) {
       const memo = new GrantMemo(nativeCrypto, maxBytes);
       const random = new Random(7);
@@ -83,7 +83,7 @@ describe('with a Grant remembered', () => {
     }
   });
 
-  it('its signature counts under the key under which it verified, and no other', () => {
+  it('verifies a known Grant as without it under other keys, with a changed text and with a changed signature', () => {
     const memo = new GrantMemo(nativeCrypto);
     const { grant } = parsePresented(honest);
     if (!grant.ok) throw new Error(grant.problem);
@@ -118,7 +118,7 @@ describe('with a Grant remembered', () => {
     expect(changed).toBeGreaterThan(50);
   });
 
-  it('another text is another Grant, whatever it differs in', () => {
+  it('treats a text that differs in any character as another Grant', () => {
     const memo = new GrantMemo(nativeCrypto);
     evaluateJson(honest, memo.read(honest).crypto);
     const known = memo.read(honest).presented.grant;
@@ -133,7 +133,7 @@ describe('with a Grant remembered', () => {
     );
   });
 
-  it('it is not parsed, hashed or checked again, and before it has verified it is', () => {
+  it('parses, hashes and verifies a Grant again only until it has verified once', () => {
     const { asked, hashed, port } = asking(nativeCrypto);
     const memo = new GrantMemo(port);
     expect(memo.read(honest).presented.grant).not.toBe(memo.read(honest).presented.grant);
@@ -148,7 +148,7 @@ describe('with a Grant remembered', () => {
     expect(hashed.filter((data) => data === honest.grant)).toHaveLength(hashes);
   });
 
-  it('the key that it was checked under is kept as it was, whatever becomes of the bytes that were handed in', () => {
+  it('copies the key that it checked under, so that later changes to the passed bytes have no effect', () => {
     const memo = new GrantMemo(nativeCrypto);
     const { presented, crypto } = memo.read(honest);
     if (!presented.grant.ok) throw new Error(presented.grant.problem);
@@ -160,7 +160,7 @@ describe('with a Grant remembered', () => {
   });
 });
 
-describe('what is remembered', () => {
+describe('the memory of GrantMemo', () => {
   const pair = generateKeyPairSync('ed25519');
   const key = new Uint8Array(Buffer.from(pair.publicKey.export({ format: 'jwk' }).x ?? '', 'base64url'));
   const { header, payload } = (() => {
@@ -195,7 +195,7 @@ describe('what is remembered', () => {
     return presented.grant;
   };
 
-  it('is bounded in bytes: the Grant that was not presented for longest goes first', () => {
+  it('is bounded in bytes: the least recently presented Grant is dropped first', () => {
     const one = bytesOf(parsePresented({ grant: grantOf(0), proof: '', action: null }).grant);
     const memo = new GrantMemo(nativeCrypto, 5.5 * one);
     const find = (i: number) =>
@@ -209,7 +209,7 @@ describe('what is remembered', () => {
     expect(kept.map((parsed, i) => find(i) === parsed)).toEqual(kept.map((_, i) => i >= 7));
   });
 
-  it('is nothing that did not verify, and nothing larger than all the room', () => {
+  it('holds no Grant that did not verify, and none larger than its limit', () => {
     const memo = new GrantMemo(nativeCrypto, 1_000);
     evaluateJson(honest, memo.read(honest).crypto);
     expect(memo.size).toBe(0);
@@ -234,7 +234,7 @@ describe('what is remembered', () => {
     ['of many members', Object.fromEntries(Array.from({ length: 700 }, (_, i) => [`k${i}`, i]))],
   ];
   it.each(sampled({ quick: grants.slice(2, 3), deep: grants }))(
-    'is counted as what it takes in memory, or more: Grants %s, cut out of larger bodies',
+    'is counted as at least what it takes on the heap: Grants %s, cut out of larger bodies',
     (_, extra) => {
       /** By how many bytes the counted size exceeds the memory used. */
       const measure = (): number => {
@@ -269,7 +269,7 @@ const counting = () => {
 };
 const of = (...values: number[]) => Uint8Array.from(values);
 
-it('a signature is checked once, whatever came of it', () => {
+it('checkedOnce verifies a signature once and repeats the result, valid or not', () => {
   const { asked, once } = counting();
   const verify = () => [once.verify(of(1), 'a', of(1)), once.verify(of(1), 'b', of(2))];
   expect([verify(), verify()]).toEqual([
@@ -279,7 +279,7 @@ it('a signature is checked once, whatever came of it', () => {
   expect(asked).toEqual(['a', 'b']);
 });
 
-it('another key or another signature over the same text is another question', () => {
+it('checkedOnce verifies again under another key, or for another signature over the same text', () => {
   const { asked, once } = counting();
   expect(once.verify(of(1), 'a', of(1))).toBe(true);
   expect(once.verify(of(2), 'a', of(1))).toBe(false);
