@@ -29,7 +29,7 @@ it.each(['fsck', 'migrate', 'keys', 'clock', 'clock repair', 'service-did', 'res
   },
 );
 
-it('what else a store says is told as it is', () => {
+it('every other error of a store is shown unchanged', () => {
   class ColdReadError extends StoreError {}
   const cause = new Error('the bucket is away');
   for (const error of [
@@ -43,7 +43,7 @@ it('what else a store says is told as it is', () => {
 });
 
 it.each(['p@ss', 'p@s@', 'p/@ss', 'p#ss', 'p?ss', 'p@s?x', '12?34', '@'])(
-  'no part of a password is told, whatever is in it: %s',
+  'no part of a password is shown, whatever its characters: %s',
   (password) => {
     const given = { DATABASE_URL: `postgres://svc:${password}@db.internal:5432/svc?sslmode=verify-full` };
     const error = new StoreError('unavailable', 'no route', { cause: new Error('no route') });

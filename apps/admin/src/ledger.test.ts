@@ -20,7 +20,7 @@ const database = withDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'svc-admin-ledger-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('in production nothing is packed or removed by the default of a number of days that the worker may have otherwise', async () => {
+it('in production ledger pack and drop are refused unless the numbers of days of the worker are set', async () => {
   const production = { SVC_ENV: 'production', SVC_HOT_DAYS: '365' };
   for (const run of [
     () => ledgerPackCommand.run({}, production, ''),
@@ -34,7 +34,7 @@ it('in production nothing is packed or removed by the default of a number of day
   );
 });
 
-it('no command about cold days or a restore opens a key that it does not sign with, or records one', async () => {
+it('commands on cold days or a restore neither open nor record a key that they do not sign with', async () => {
   vi.spyOn(console, 'log').mockImplementation(() => {});
   const cold = pathToFileURL(join(folder, 'cold')).href;
   mkdirSync(join(folder, 'cold'));

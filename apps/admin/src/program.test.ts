@@ -5,28 +5,31 @@ import { expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { PROGRAM } from './program.ts';
 
-it('the man page is that of the table', () => {
+it('the man page is the one generated from the command table', () => {
   const file = new URL('../man/svc-admin.1', import.meta.url);
   expect(readFileSync(file, 'utf8')).toBe(manPage(PROGRAM, packageJson.version));
 });
 
-it.each(PROGRAM.commands)('$name: its words lead to it, and its help has each of its options', (command) => {
-  const { name, operand, options } = command;
-  const operands = operand === undefined ? [] : ['x'];
-  expect(readLine(PROGRAM, [...name.split(' '), ...operands])).toMatchObject({ command, operands });
-  const help = readLine(PROGRAM, [...name.split(' '), '-h']);
-  for (const option of Object.keys(options))
-    expect(help).toMatchObject({ text: expect.stringMatching(new RegExp(`^  --${option}\\b`, 'm')) });
-});
+it.each(PROGRAM.commands)(
+  '$name is found by its words, and its help lists each of its options',
+  (command) => {
+    const { name, operand, options } = command;
+    const operands = operand === undefined ? [] : ['x'];
+    expect(readLine(PROGRAM, [...name.split(' '), ...operands])).toMatchObject({ command, operands });
+    const help = readLine(PROGRAM, [...name.split(' '), '-h']);
+    for (const option of Object.keys(options))
+      expect(help).toMatchObject({ text: expect.stringMatching(new RegExp(`^  --${option}\\b`, 'm')) });
+  },
+);
 
-it('an option takes a value in each command that has it, or in none', () => {
+it('an option takes a value in all commands that have it, or in none', () => {
   const all = PROGRAM.commands.flatMap(({ options }) => Object.entries(options));
   const kinds = new Map(all.map(([name, { value, many }]) => [name, [value === undefined, many]]));
   for (const [name, { value, many }] of all)
     expect([name, value === undefined, many]).toEqual([name, ...(kinds.get(name) ?? [])]);
 });
 
-it('of a wrong command it says which there are, of a group what is in it', () => {
+it('a wrong command is refused with a list of commands, and within a group with those of the group', () => {
   const hint = (...words: string[]) => {
     try {
       readLine(PROGRAM, words);

@@ -6,7 +6,7 @@ const SPAN = {
   ...{ tag: '7', lostFromMs: 0, lostUntilMs: 1_000, quarantinedUntilMs: 2_000, followsNames: true },
 };
 
-it('whoever restores by the fence of a former DID is told whom that may stop, and nobody else', () => {
+it('describeSpan warns of a former DID only if the fence is that of a former DID', () => {
   expect(describeSpan({ ...SPAN, formerDid: 'did:web:former.example' })).toMatch(
     /^The fence is that of did:web:former\.example, a former DID .* --apply stops it: name another place in SVC_FENCE\.\n/s,
   );

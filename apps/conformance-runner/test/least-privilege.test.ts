@@ -46,14 +46,14 @@ const engine = async () => {
 };
 const PRODUCTION = { SVC_ENV: 'production', SVC_BASE_URL: 'https://svc.example', SVC_OUTBOUND_MAP: '' };
 
-it('runs with a role of its own and the address of the database, and with nothing else', async () => {
+it('the runner needs only a database role and the address of the database', async () => {
   const id = await insertRun(store, 'https://engine.example/');
   const env = { DATABASE_URL_FILE: databaseUrlFile };
   await runOnce({ databaseUrl: '', hosts: await engine(), env });
   expect(await readRun(store, id)).toMatchObject({ status: 'passed' });
 });
 
-it('starts in production without key, token and fence', async () => {
+it('the runner starts in production without keys, token and fence', async () => {
   const env = { ...PRODUCTION, DATABASE_URL_FILE: databaseUrlFile };
   const runner = startRunner({ databaseUrl: '', env });
   const { adminPort } = JSON.parse(await runner.line('"working"'));
@@ -61,26 +61,31 @@ it('starts in production without key, token and fence', async () => {
   expect(runner.log.some((line) => line.includes('"secrets"'))).toBe(false);
 });
 
-it.runIf(isDeep)('reads none of them where they are given, and says that they should not be', async () => {
-  // Each value would end a process that reads it: a missing file, a token that is too short, an invalid place.
-  const missing = join(folder, 'missing');
-  const given = {
-    SVC_RECEIPT_KEYS: missing,
-    SVC_STATUS_KEYS: missing,
-    SVC_SANDBOX_KEYS: missing,
-    SVC_KEY_PASSPHRASE_FILE: missing,
-    SVC_PROVISION_KEYS_FILE: missing,
-    SVC_ADMIN_TOKEN: 'short',
-  };
-  const env = { ...PRODUCTION, DATABASE_URL_FILE: databaseUrlFile, SVC_FENCE: 'nowhere', ...given };
-  const runner = startRunner({ databaseUrl: '', env });
-  await runner.line('"working"');
-  const notes = runner.log.filter((line) => line.includes('"secrets"')).map((line) => JSON.parse(line).note);
-  expect(notes.map((note: string) => note.split(' ')[0]).toSorted()).toEqual(Object.keys(given).toSorted());
-  expect(runner.log.join()).not.toContain('short');
-});
+it.runIf(isDeep)(
+  'the runner reads no secret that it does not need, and names those that it should not have been given',
+  async () => {
+    // Each value would end a process that reads it: a missing file, a token that is too short, an invalid place.
+    const missing = join(folder, 'missing');
+    const given = {
+      SVC_RECEIPT_KEYS: missing,
+      SVC_STATUS_KEYS: missing,
+      SVC_SANDBOX_KEYS: missing,
+      SVC_KEY_PASSPHRASE_FILE: missing,
+      SVC_PROVISION_KEYS_FILE: missing,
+      SVC_ADMIN_TOKEN: 'short',
+    };
+    const env = { ...PRODUCTION, DATABASE_URL_FILE: databaseUrlFile, SVC_FENCE: 'nowhere', ...given };
+    const runner = startRunner({ databaseUrl: '', env });
+    await runner.line('"working"');
+    const notes = runner.log
+      .filter((line) => line.includes('"secrets"'))
+      .map((line) => JSON.parse(line).note);
+    expect(notes.map((note: string) => note.split(' ')[0]).toSorted()).toEqual(Object.keys(given).toSorted());
+    expect(runner.log.join()).not.toContain('short');
+  },
+);
 
-it.runIf(isDeep)('does not start on the database of another service', async () => {
+it.runIf(isDeep)('the runner does not start on the database of another service', async () => {
   await runSql(cluster.url, `insert into service_dids (number, did) values (1, 'did:web:svc.example')`);
   const env = { DATABASE_URL_FILE: databaseUrlFile, SVC_BASE_URL: 'http://scv.example' };
   const runner = startRunner({ databaseUrl: '', env, parameters: ['--once'] });

@@ -68,7 +68,7 @@ const run = async ({
   return { ran, stored, ended: stored[0] };
 };
 
-describe('a name', () => {
+describe('a run', () => {
   const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
     'loopback.example': ['127.0.0.1'],
     'private.example': ['10.1.2.3'],
@@ -104,7 +104,7 @@ describe('a name', () => {
     ['loopback6.example', 'outside global unicast'],
     ['mapped6.example', 'outside global unicast'],
     ['alias.example', 'a host of the service itself'],
-  ])('%s: nothing is connected to', async (name, why) => {
+  ])('against %s makes no connection', async (name, why) => {
     spy.clear();
     const transport = createRunTransport(production, IDENTITY, dns());
     const { ended } = await run({ transport, endpoint: `https://${name}/` });
@@ -112,7 +112,7 @@ describe('a name', () => {
     expect(spy.connects).toEqual([]);
   });
 
-  it('moving.example, to loopback after the first request: nothing more is connected to', async () => {
+  it('against moving.example, which resolves to loopback after the first request, makes no further connection', async () => {
     const authority = await createAuthority();
     const engine = createOwnEngine();
     const host = await startHttpsHost(
@@ -135,7 +135,7 @@ describe('a name', () => {
   });
 });
 
-describe('an endpoint that is honest about itself and then', () => {
+describe('a run fails, with a report of at most 1 MiB, against an endpoint that is honest about itself and then', () => {
   const chunked = { 'transfer-encoding': 'chunked' };
   const body =
     (change: (right: string) => string | Buffer): Mode =>
@@ -216,13 +216,13 @@ describe('an endpoint that is honest about itself and then', () => {
 describe('a run whose lease', () => {
   const silent: Transport = { post: () => new Promise(() => {}) };
 
-  it('is lost stops amid a request, and stores nothing', async () => {
+  it('is lost stops during a request, and stores nothing', async () => {
     const { ran, stored } = await run({ transport: silent, prolong: async () => false });
     expect(ran).toMatchObject({ outcome: 'lost', requests: 1 });
     expect(stored).toEqual([]);
   });
 
-  it('cannot be prolonged for a while goes on', async () => {
+  it('cannot be prolonged for a while continues', async () => {
     let failures = 0;
     const prolong = async () => {
       failures += 1;

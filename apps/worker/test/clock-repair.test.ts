@@ -63,7 +63,7 @@ const faults = async () => {
   );
 };
 
-it('a day that was closed early is opened again, the seal moves back, sums agree, and decisions are stored', async () => {
+it('clock repair reopens a day that was closed early and moves the seal back; sums agree, decisions are stored again', async () => {
   const [yesterday, today] = [daysAgo(1), daysAgo(0)];
   await moveFirstDay(stores.url, yesterday);
   const grant = await insertGrant(world);
@@ -114,7 +114,7 @@ it('a day that was closed early is opened again, the seal moves back, sums agree
   expect(await faults()).toEqual([]);
 });
 
-it('processes take it as the word of the operator, and a Receipt dated ahead does not make its Grant outlive it', async () => {
+it('clock repair ends the hold of processes, and a revocation is dated no earlier than a Receipt dated ahead', async () => {
   const holds = new Holds(log);
   await clock.pass(AHEAD_MS);
   await store.clock.advanceMark(clock.nowMs());
@@ -135,13 +135,13 @@ it('processes take it as the word of the operator, and a Receipt dated ahead doe
   expect(await faults()).toEqual([]);
 });
 
-it('is refused while the clocks of the database and of the operator disagree, and changes nothing then', async () => {
+it('clock repair is refused, and moves no mark, if the clocks of database and operator differ by more than 5 s', async () => {
   const before = await readClockState(stores.url);
   await expect(repairClock(stores.url, Date.now() + 6_000)).rejects.toThrow(/differ by more than 5 s/);
   expect((await readClockState(stores.url)).markMs).toBe(before.markMs);
 });
 
-it('published days and what was retracted are append-only as before', async () => {
+it('closed days and retracted checkpoints are still append-only after clock repair', async () => {
   for (const table of ['closed_days', 'retracted_checkpoints'])
     await expect(runSql(stores.url, `delete from ${table}`)).rejects.toThrow(/append-only/);
 });

@@ -56,17 +56,17 @@ const swap = `update checkpoints a set (tree_size, root, jws, hash, content_root
      where b.day = case a.day when '${first}' then date '${second}' else '${first}' end)
   where day <= '${second}'`;
 
-describe('it is found when', () => {
+describe('fsck', () => {
   const changes: [string, string, string][] = [
     ['a byte of a tile is flipped', `update merkle_tiles set ${flip('hashes', 33)}`, `trees: ${third}`],
     [
-      'an id that leads into a tile is another',
+      'an id that leads into a tile is changed',
       `update merkle_tiles set first_receipt_ids[2] = first_receipt_ids[1]`,
       `trees: ${third}`,
     ],
     ['a tile is gone', 'delete from merkle_tiles', `trees: ${third}`],
     [
-      'a tile is too many',
+      'a tile is added',
       `insert into merkle_tiles select '${first}', level, index, hashes, first_receipt_ids from merkle_tiles`,
       `trees: ${first}`,
     ],
@@ -94,16 +94,16 @@ describe('it is found when', () => {
       `closed days: ${second}`,
     ],
   ];
-  it.each(sampleOf(changes, 2))('%s', async (_, change, fault) => {
+  it.each(sampleOf(changes, 2))('finds a fault if %s', async (_, change, fault) => {
     expect((await faultsAfter(change)).join('\n')).toContain(fault);
   });
 
-  it('and only then', async () => {
+  it('finds no fault if nothing was changed', async () => {
     expect(await findFaults()).toEqual([]);
   });
 });
 
-it('a day whose Receipts were altered and lost is whole again after the statements of docs/operations.md, One day, and as closed to changes as before', async () => {
+it('the statements of docs/operations.md, One day, repair a day with altered and lost Receipts, and it stays append-only', async () => {
   const partition = `receipts_${third.replaceAll('-', '')}`;
   await runSql(database.url, `create table kept as select * from ${partition}`);
   await tamper(

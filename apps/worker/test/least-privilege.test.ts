@@ -14,7 +14,7 @@ const database = withDatabase();
 const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-secrets-'));
 afterAll(() => rmSync(keysDir, { recursive: true, force: true }));
 
-it('of the secrets of a deployment it reads its status keys alone, and says what it should not have been given', async () => {
+it('the worker reads only its status keys of all secrets, and names those that it should not have been given', async () => {
   // Each value would end a process that reads it: a missing file, a token that is too short.
   const missing = join(keysDir, 'missing');
   const given = {
@@ -35,7 +35,7 @@ it('of the secrets of a deployment it reads its status keys alone, and says what
   expect(published.map(({ kid }) => kid.split('#')[1])).toEqual(['status-1']);
 });
 
-it('does not start on the database of another service, and leaves no key in it', async () => {
+it('the worker does not start on the database of another service, and stores no key in it', async () => {
   const env = { SVC_BASE_URL: 'http://scv.test' };
   const worker = startWorker({ databaseUrl: database.url, hosts: {}, keysDir, env, parameters: ['--once'] });
   expect([await worker.ended, worker.log.join()]).toEqual([

@@ -21,7 +21,7 @@ const count = async (table: string): Promise<number> => {
   return Number(rows[0]?.count);
 };
 
-it(`a worker killed amid ${ROWS} expired rows leaves whole ones, and the next one finishes`, async () => {
+it(`after a worker was killed amid ${ROWS} expired rows, the next one removes the rest, and live rows stay`, async () => {
   await sql.query(
     `insert into spent_proofs (grant_id, jti, expires_at)
      select 'g', 'old-' || n, now() - interval '2 hours' from generate_series(1, ${ROWS}) as n

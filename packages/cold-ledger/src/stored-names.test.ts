@@ -2,7 +2,7 @@ import type { ObjectStore } from '@svc/service';
 import { expect, it } from 'vitest';
 import { namesBelow } from './stored-names.ts';
 
-it('a listing without an end is given up, and one of many pages is read to its end', async () => {
+it('a listing without end is refused, and one of a thousand pages is read to its end', async () => {
   const pages = (count: number): Pick<ObjectStore, 'list'> => {
     let listed = 0;
     return {

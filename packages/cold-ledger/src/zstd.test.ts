@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { compressors, decompress, loadZstd } from './zstd.ts';
 
-it('is initialised once in a process, however often the module is loaded: its memory is one', async () => {
+it('zstd is initialised once in a process, even if its module is loaded twice', async () => {
   const loaded = loadZstd();
   await loaded;
   const packed = compressors.ZSTD(Buffer.from('abc'.repeat(1_000)));

@@ -37,7 +37,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 it.each(['receipts', 'attestations', 'consumption_events'] as const)(
-  '%s have the columns that are documented',
+  'DuckDB finds the documented columns in %s',
   async (table) => {
     const columns = await ask(`describe select * from ${filesOf(table)}`);
     expect(columns.map((one) => [one.column_name, one.column_type])).toEqual(
@@ -46,7 +46,7 @@ it.each(['receipts', 'attestations', 'consumption_events'] as const)(
   },
 );
 
-it('values are those that were written, and a JWS is put together to the byte', async () => {
+it('DuckDB reads the values that were written, and rebuilds each JWS byte for byte', async () => {
   const part = (column: string) => `rtrim(replace(replace(to_base64(${column}), '+', '-'), '/', '_'), '=')`;
   const rows =
     await ask(`select receipt_id, hex(encode(relying_party)) as relying_party, hex(encode(resource)) as resource, amount, epoch_us(evaluated_at) as evaluated_us, production_check,

@@ -16,7 +16,7 @@ const load = (dataDir: string) => {
   return loadSecrets(parsed.config);
 };
 
-it('are readable by their owner alone, leave no draft behind, and are the same at the next start', async () => {
+it('generated secrets are readable by their owner only, leave no draft behind, and are the same at the next start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-secrets-'));
   folders.push(folder);
   const first = await load(join(folder, 'data'));

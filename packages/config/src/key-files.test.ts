@@ -72,7 +72,7 @@ const createSet = () => {
   return { folder, set, secret, writeSecret };
 };
 
-it('a secret and a set are flushed with their names, the secret first', async () => {
+it('a secret and a key set are flushed with their folder, the secret first', async () => {
   const { folder, set, secret, writeSecret } = createSet();
   const asked = await askedBy(() => {
     writeSecret(secret, 'secret');
@@ -89,7 +89,7 @@ it('a secret and a set are flushed with their names, the secret first', async ()
   expect([secret, set.path].map((path) => fs.readFileSync(path, 'utf8'))).toEqual(['secret', 'new']);
 });
 
-it('what a full disk cut off is not left behind, and is written when there is room', async () => {
+it('files that a full disk cut off are removed, and are written once there is room', async () => {
   const { folder, set, secret, writeSecret } = createSet();
   await onFullDisk(() => {
     expect(() => writeSecret(secret, 'secret')).toThrow('ENOSPC');
@@ -103,7 +103,7 @@ it('what a full disk cut off is not left behind, and is written when there is ro
   expect(fs.readdirSync(folder)).toEqual(['receipt-1.pem', 'receipt-keys.json']);
 });
 
-it('a secret takes the place of no file', () => {
+it('a secret never replaces an existing file', () => {
   const { folder, set, secret, writeSecret } = createSet();
   fs.writeFileSync(secret, 'another');
   expect(() => writeSecret(secret, 'secret')).toThrow('EEXIST');
@@ -112,14 +112,14 @@ it('a secret takes the place of no file', () => {
   expect(fs.readFileSync(set.path, 'utf8')).toBe('old');
 });
 
-it('a draft that a killed process of the same id left is not in the way', () => {
+it('a draft left by a killed process with the same id does not prevent a write', () => {
   const { set } = createSet();
   fs.writeFileSync(`${set.path}.${process.pid}.new`, 'half');
   replaceFile(set.path, 'new');
   expect(fs.readFileSync(set.path, 'utf8')).toBe('new');
 });
 
-it('a set whose first writing a full disk cut off is not left behind, and is made when there is room', async () => {
+it('a key set whose first writing a full disk cut off is removed, and is made once there is room', async () => {
   const folder = createFolder();
   const parsed = parseConfig({ SVC_DATA_DIR: folder });
   if (!parsed.ok) throw new Error(parsed.faults.join('; '));

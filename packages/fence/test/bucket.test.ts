@@ -28,7 +28,7 @@ describeFenceStore('a bucket', () => {
   return fenceStore;
 });
 
-it('a bucket lists more than a page, and the keys of its own prefix alone', async () => {
+it('a bucket lists more than a page, and only the keys of its own prefix', async () => {
   const [fenceStore, other] = [await open(), await open()];
   const keys = Array.from({ length: 5 }, (_, i) => `names/${i}`);
   for (const key of keys) await fenceStore.put(key, '{}', null);
@@ -36,7 +36,7 @@ it('a bucket lists more than a page, and the keys of its own prefix alone', asyn
   expect([...(await fenceStore.list('names'))].sort()).toEqual(keys);
 });
 
-it('a bucket that answers with an error, or cannot be reached, is no empty bucket', async () => {
+it('a bucket that answers with an error is not treated as empty', async () => {
   const fenceStore = await open();
   server.behave('fail');
   await expect(fenceStore.find('head')).rejects.toThrow();
@@ -44,7 +44,7 @@ it('a bucket that answers with an error, or cannot be reached, is no empty bucke
   server.behave('well');
 });
 
-it('no request has a checksum that storage other than Amazon’s may not know', async () => {
+it("no request has a checksum header, which S3 servers other than Amazon's may not know", async () => {
   const fenceStore = await open();
   const names = new Set<string>();
   server.listen((_, headers) => {
@@ -58,7 +58,7 @@ it('no request has a checksum that storage other than Amazon’s may not know', 
   expect([...names].filter((name) => name.includes('checksum'))).toEqual([]);
 });
 
-it('a region that is set to nothing, as a compose file sets it, is not set', async () => {
+it('an empty AWS_REGION, as a compose file sets it, counts as not set', async () => {
   const before = process.env.AWS_REGION;
   process.env.AWS_REGION = '';
   try {

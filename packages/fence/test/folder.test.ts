@@ -23,7 +23,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describeFenceStore('a folder', () => openFolder(mkdtempSync(join(root, 'one-'))));
 
-it('a mount that hangs keeps a thread for the head and one for the copies, however many rounds are given up: names of hosts are looked up', async () => {
+it('a hanging mount takes one thread for the head and one for the copies, and host names are still looked up', async () => {
   const hanging = mkdtempSync(join(root, 'hanging-'));
   // Nothing writes into the pipe, so opening it for reading never ends and cannot be cancelled.
   const keys = ['head', ...['a', 'b', 'c', 'd', 'e'].map((name) => `names/${name}`)];
@@ -61,7 +61,7 @@ it('a mount that hangs keeps a thread for the head and one for the copies, howev
 });
 
 it.skipIf(process.getuid?.() !== 0)(
-  'what root writes belongs to the owner of the folder, so that the service goes on reading it',
+  'files that root writes belong to the owner of the folder, so that the service can still read them',
   async () => {
     const [uid, gid] = [65_534, 65_533];
     const given = mkdtempSync(join(root, 'given-'));

@@ -26,25 +26,25 @@ const regionAt = async (endpoint: string | null): Promise<string> => {
 
 describe.each([
   ['not set', undefined],
-  ['set to nothing', ''],
+  ['empty', ''],
 ] as const)('with AWS_REGION %s', (_, value) => {
   beforeEach(() => vi.stubEnv('AWS_REGION', value));
 
-  it('the region of Amazon’s is that of the shared configuration file', async () => {
+  it('the region for Amazon S3 is that of the shared configuration file', async () => {
     expect(await regionAt(null)).toBe('eu-central-1');
   });
 
-  it('the region of Amazon’s is us-east-1 where the file names none', async () => {
+  it('the region for Amazon S3 is us-east-1 if the file names none', async () => {
     writeFileSync(file, '');
     expect(await regionAt(null)).toBe('us-east-1');
   });
 
-  it('storage of somebody else’s is signed for as us-east-1', async () => {
+  it('the region for another S3 server is us-east-1', async () => {
     expect(await regionAt('http://127.0.0.1:9000')).toBe('us-east-1');
   });
 });
 
-it('AWS_REGION goes before both', async () => {
+it('AWS_REGION takes precedence for both', async () => {
   vi.stubEnv('AWS_REGION', 'eu-west-1');
   expect([await regionAt(null), await regionAt('http://127.0.0.1:9000')]).toEqual(['eu-west-1', 'eu-west-1']);
 });

@@ -14,7 +14,7 @@ const start = async (readiness: () => Promise<Readiness>) => {
   return (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method });
 };
 
-it('lives while it answers, is ready and serves when told so, and shows the metrics', async () => {
+it('the admin service answers /livez, /readyz, /servez and /metrics, by the readiness of the process', async () => {
   let [ok, serves] = [true, true];
   const get = await start(async () => ({ ok, serves, checks: { database: ok ? 'ok' : 'unreachable' } }));
   expect((await get('/livez')).status).toBe(200);
@@ -41,7 +41,7 @@ it('lives while it answers, is ready and serves when told so, and shows the metr
 it.each([
   ['0.0.0.0', 1],
   ['127.0.0.1', 0],
-])('on %s it warns %d times that nothing guards it', async (host, warnings) => {
+])('on %s the admin service warns %d times that nothing protects it', async (host, warnings) => {
   const lines: string[] = [];
   const admin = createAdminService({
     registry: new Registry(),

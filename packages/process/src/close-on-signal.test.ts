@@ -32,7 +32,7 @@ const end = async (): Promise<unknown[]> => {
   return once(program, 'exit');
 };
 
-it('one whose log is read writes all of it, its last words too', async () => {
+it('a process whose log is read writes all its lines before it ends on SIGTERM', async () => {
   await start(500);
   const log = text(program.stdout);
   expect(await end()).toEqual([0, null]);
@@ -43,13 +43,13 @@ it('one whose log is read writes all of it, its last words too', async () => {
   expect(messages).toEqual([...Array(500).fill('line'), 'stopping', 'stopped']);
 }, 30_000);
 
-it('one whose reader has gone ends', async () => {
+it('a process whose log reader is gone ends on SIGTERM', async () => {
   await start(0);
   program.stdout.destroy();
   expect(await end()).toEqual([0, null]);
 }, 30_000);
 
-it('one whose reader has stopped reading ends', async () => {
+it('a process whose log reader has stopped reading ends on SIGTERM', async () => {
   await start(2_000);
   expect(await end()).toEqual([0, null]);
 }, 30_000);

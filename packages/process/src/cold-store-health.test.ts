@@ -38,7 +38,7 @@ const open = (head: () => Promise<number | null>, listLatestManifests = async ()
 };
 const PACKED = { day: '2026-01-01', manifestHash: HASH };
 
-it('says that the store is the one that days were packed into, and where none was', async () => {
+it('the store that days were packed into is ok, and so is any store if no day was packed', async () => {
   for (const one of [
     open(async () => 100),
     open(
@@ -52,7 +52,7 @@ it('says that the store is the one that days were packed into, and where none wa
   }
 });
 
-it('says of another one that it is, in a line of the log once, and notices when the right one is there', async () => {
+it('another store is reported, and logged once, until the right one is there', async () => {
   let size: number | null = null;
   const other = open(async () => size);
   expect(await other.describe()).toContain(ANOTHER);
@@ -70,7 +70,7 @@ it('says of another one that it is, in a line of the log once, and notices when 
   expect(other.warned).toHaveLength(1);
 });
 
-it('says why a store does not answer, and of a database that does not that it cannot tell', async () => {
+it('a store that does not answer is reported with its error, and a database that does not answer as unknown', async () => {
   const away = open(() => Promise.reject(new ObjectStoreError('unavailable', 'no such bucket')));
   expect(await away.describe()).toBe('no such bucket');
   expect(await away.metric()).toBe(-1);
@@ -84,7 +84,7 @@ it('says why a store does not answer, and of a database that does not that it ca
   expect(blind.warned).toEqual([]);
 });
 
-it('keeps nobody waiting who asks, however long the store takes', async () => {
+it('describe does not wait for a slow store', async () => {
   let answer = (_size: number) => {};
   const slow = open(() => new Promise((resolve) => (answer = resolve)));
   expect([await slow.health.describe(), await slow.metric()]).toEqual(['unknown', 0]);

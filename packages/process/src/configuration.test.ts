@@ -30,7 +30,7 @@ describe.each([
   ['the worker', readWorkerConfig],
   ['the runner', readRunnerConfig],
 ])('%s', (_, read) => {
-  it('takes whatever secrets it would take as values from files too', () => {
+  it('takes the same secrets from files as from values', () => {
     const values = { DATABASE_URL: DATABASE, SVC_WEBHOOK_KEYS: ROOT };
     const files = { DATABASE_URL_FILE: fileOf(DATABASE), SVC_WEBHOOK_KEYS_FILE: fileOf(ROOT) };
     const [byValue, byFile] = [values, files].map((env) => read({ SVC_ENV: 'development', ...env }));
@@ -39,7 +39,7 @@ describe.each([
   });
 });
 
-it('after the exit status of a refused PIN no unit is started again, however it is wrapped', () => {
+it('a refused PIN, also as a cause, gives the exit status after which systemd does not restart a unit', () => {
   const unit = fileURLToPath(new URL('../../../deploy/systemd/svc-.service.d/common.conf', import.meta.url));
   expect(readFileSync(unit, 'utf8')).toContain(`\nRestartPreventExitStatus=${MUST_NOT_RESTART}\n`);
   const refused = new KeySetError('receipt keys', { cause: new RefusedPinError('does not take the PIN') });

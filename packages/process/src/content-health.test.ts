@@ -10,7 +10,7 @@ const health = (
   return { registry, health: createContentHealth(registry, { listBroken, oldestCheckMs }) };
 };
 
-it('names the broken days, in the metrics and in a few words', async () => {
+it('broken days are counted in the metrics and named in the description', async () => {
   const days = ['2026-01-01', '2026-01-02', '2026-01-03', '2026-01-04', '2026-01-05', '2026-01-06'];
   const broken = health(async () => days);
   expect(await broken.registry.metrics()).toContain('svc_content_broken_days 6');
@@ -20,13 +20,13 @@ it('names the broken days, in the metrics and in a few words', async () => {
   expect(await whole.health.describe()).toBe('ok');
 });
 
-it('says that it cannot tell when storage does not answer', async () => {
+it('content health is unknown, -1 in the metrics, while storage does not answer', async () => {
   const blind = health(() => Promise.reject(new Error('gone')));
   expect(await blind.registry.metrics()).toContain('svc_content_broken_days -1');
   expect(await blind.health.describe()).toBe('unknown');
 });
 
-it('says when a hot day was not read for long, and how long', async () => {
+it('a hot day that was last read 40 hours ago is reported, with its age in the metrics', async () => {
   let hours = 35;
   const late = health(
     async () => [],
@@ -38,7 +38,7 @@ it('says when a hot day was not read for long, and how long', async () => {
   expect(await late.registry.metrics()).toMatch(/^svc_content_check_age_seconds 14400\d/m);
 });
 
-it('names days that could not be packed apart from them', async () => {
+it('broken cold days have a separate description and metric', async () => {
   const registry = new Registry();
   const listBroken = async () => [{ day: '2026-01-01', problem: 'its ids lead elsewhere' }];
   const oldestProofMs = async () => null;
@@ -47,7 +47,7 @@ it('names days that could not be packed apart from them', async () => {
   expect(await registry.metrics()).toContain('svc_cold_broken_days 1');
 });
 
-it('says when a cold day was not proven for long, and how long', async () => {
+it('a cold day that was last proven 41 days ago is reported, with its age in the metrics', async () => {
   const registry = new Registry();
   let days = 0;
   const oldestProofMs = async () => Date.now() - days * 86_400_000 - 1_000;

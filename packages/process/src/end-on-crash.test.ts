@@ -16,10 +16,13 @@ const program = withSourceProgram({
   folder: import.meta.dirname,
 });
 
-it.each(CRASHES)('%s ends the process with a line in the log that holds no more than it may', (statement) => {
-  const parameters = [program(), String(CRASHES.indexOf(statement))];
-  const { status, stdout, stderr } = spawnSync(process.execPath, parameters, { encoding: 'utf8' });
-  expect([status, stderr]).toEqual([1, '']);
-  expect(JSON.parse(stdout)).toMatchObject({ level: 60, msg: 'crashed', err: { message: 'broken' } });
-  expect(stdout).not.toContain('hunter2');
-});
+it.each(CRASHES)(
+  '%s ends the process with exit code 1 and a log line without the other fields of the error',
+  (statement) => {
+    const parameters = [program(), String(CRASHES.indexOf(statement))];
+    const { status, stdout, stderr } = spawnSync(process.execPath, parameters, { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, '']);
+    expect(JSON.parse(stdout)).toMatchObject({ level: 60, msg: 'crashed', err: { message: 'broken' } });
+    expect(stdout).not.toContain('hunter2');
+  },
+);

@@ -29,7 +29,7 @@ const openPipe = () => {
   return { fd, read };
 };
 
-it('a line stands in the output as soon as it is flushed, with those before it', () => {
+it('a line is in the output as soon as it is flushed, with the lines before it', () => {
   const { fd, read } = openPipe();
   const log = gatherLines(fd);
   log.write('request\n');
@@ -40,7 +40,7 @@ it('a line stands in the output as soon as it is flushed, with those before it',
   expect(log.lostLines()).toBe(0);
 });
 
-it('a full disk is counted, line by line', () => {
+it('lines lost to a full disk are counted', () => {
   const fd = openSync('/dev/full', 'w');
   onTestFinished(() => closeSync(fd));
   const log = gatherLines(fd);
@@ -53,7 +53,7 @@ it('a full disk is counted, line by line', () => {
   expect(log.lostLines()).toBe(3);
 });
 
-it('what a reader that has stopped leaves no room for is counted, and the rest comes once it reads on', () => {
+it('lines for which a stopped reader leaves no room are counted, and the others come once it reads on', () => {
   const { fd, read } = openPipe();
   const log = gatherLines(fd);
   const line = `${'x'.repeat(1_048_575)}\n`;
@@ -76,7 +76,7 @@ it('what a reader that has stopped leaves no room for is counted, and the rest c
   expect([lines, log.lostLines()]).toEqual([19 - lost, lost]);
 });
 
-it('a line that was cut off by a full disk spoils no other one', () => {
+it('a line that a full disk cut off damages no other line', () => {
   let written = '';
   let room = 0;
   const log = gatherLines(1, (_, bytes) => {

@@ -16,7 +16,7 @@ const storageError = (): Error =>
   });
 
 describe('an error in the log', () => {
-  it('is its name, message, code and stack, of its cause too, and nothing else', () => {
+  it('has only its name, message, code and stack, and those of its cause', () => {
     const error = new Error('no answer', { cause: storageError() });
     const [line = ''] = linesOf((logger) => logger.warn({ err: error }, 'storage'));
     const { err } = JSON.parse(line);
@@ -30,7 +30,7 @@ describe('an error in the log', () => {
     expect(line).not.toMatch(/hunter2|key_hash|secretKey/);
   });
 
-  it('is the same when it is logged by itself, or by a child that looks for no secrets', () => {
+  it('has the same fields if it is logged directly, or by a child logger without redaction', () => {
     const lines = linesOf((logger) => {
       logger.error(storageError());
       logger.child({}, { redact: [] }).error({ err: storageError() });
@@ -42,7 +42,7 @@ describe('an error in the log', () => {
     }
   });
 
-  it('says what a connection to several addresses failed of, and ends in a circle of causes', () => {
+  it('has the messages of an AggregateError, and ends at a cycle of causes', () => {
     const refused = new AggregateError([new Error('refused ::1'), new Error('refused 127.0.0.1')]);
     const circle = new Error('round');
     circle.cause = circle;

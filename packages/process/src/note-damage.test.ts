@@ -23,7 +23,7 @@ const world = (size: number | null = 7) => {
   return { note, noted, lines, pass: (ms: number) => (nowMs += ms) };
 };
 
-it('damage of a day is noted once in ten minutes, however many readers find it, and that of another day beside it', async () => {
+it('damage of a day is recorded once in ten minutes, however many readers find it, and separately for each day', async () => {
   const { note, noted, pass } = world();
   for (let i = 0; i < 5; i++) note('2026-01-01', hash, 'nothing is stored under x');
   note('2026-01-02', hash, 'other bytes');
@@ -34,7 +34,7 @@ it('damage of a day is noted once in ten minutes, however many readers find it, 
   await expect.poll(() => noted).toHaveLength(3);
 });
 
-it('a process that has another store says nothing of the day, and names its store', async () => {
+it('a process with another store records no damage, and logs cold.not_noted', async () => {
   const { note, noted, lines } = world(null);
   note('2026-01-01', hash, 'nothing is stored under x');
   await expect.poll(() => lines).toEqual(['cold.not_noted']);

@@ -4,7 +4,7 @@ import { patiently } from './patiently.ts';
 
 const unavailable = new StoreError('unavailable', 'no connection was open within 400 ms');
 
-it('asks again while the database cannot be had', async () => {
+it('patiently repeats work while the database is unavailable', async () => {
   const work = vi
     .fn()
     .mockRejectedValueOnce(unavailable)
@@ -14,14 +14,14 @@ it('asks again while the database cannot be had', async () => {
   expect(work).toHaveBeenCalledTimes(3);
 });
 
-it('ends with what the last attempt said, in bounded time', async () => {
+it('patiently ends with the last error once its time is over', async () => {
   const work = vi.fn().mockRejectedValue(unavailable);
   await expect(patiently(work, { forMs: 0 })).rejects.toBe(unavailable);
   expect(work).toHaveBeenCalledTimes(1);
 });
 
 it.each([new StoreError('refused', 'belongs to another service'), new Error('a fault')])(
-  'asks once where waiting cannot help: %s',
+  'patiently does not repeat work with an error that waiting cannot cure: %s',
   async (error) => {
     const work = vi.fn().mockRejectedValue(error);
     await expect(patiently(work)).rejects.toBe(error);

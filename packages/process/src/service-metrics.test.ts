@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createEd25519Metric, createServiceMetrics } from './service-metrics.ts';
 
-it('a signer outside of the process that does not answer is told, by what it signs; one in the process is always there', async () => {
+it('svc_signer_gone shows the fault of a signer outside the process by its purpose, and 0 for one in the process', async () => {
   let fault: string | null = 'token svc: no such token is there';
   const sign = () => new Uint8Array(64);
   const registry = new Registry();
@@ -21,7 +21,7 @@ it('a signer outside of the process that does not answer is told, by what it sig
   expect(await gone()).toEqual(['svc_signer_gone{signer="receipt"} 0', 'svc_signer_gone{signer="status"} 0']);
 });
 
-it('what checks and makes signatures is told by its name', async () => {
+it('svc_ed25519_info names the implementation of Ed25519', async () => {
   const registry = new Registry();
   createEd25519Metric(registry, { name: 'sodium' });
   expect(await registry.metrics()).toContain('\nsvc_ed25519_info{by="sodium"} 1\n');

@@ -6,7 +6,7 @@ it.each([
   ['ok', 0],
   ['synchronous_standby_names is empty', 1],
   [null, -1],
-])('a promised standby: %s is told as %d', async (found, value) => {
+])('the state %s of a promised standby is %d in svc_synchronous_standby_missing', async (found, value) => {
   const registry = new Registry();
   const describeStandby = () => (found === null ? Promise.reject(new Error('gone')) : Promise.resolve(found));
   const standby = createStandbyHealth(registry, { describeStandby });

@@ -51,7 +51,7 @@ const countingStarts = (file: string) => `echo tried >>'${file}'; exit ${MUST_NO
 const startsOf = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0);
 
 it.for(['SIGTERM', 'SIGINT'] as const)(
-  'after a refused PIN it says so and waits until %s',
+  'after a refused PIN, start says so and waits until %s',
   async (signal) => {
     const starts = join(folder, signal);
     const { child, exited } = startProgram(countingStarts(starts));
@@ -63,7 +63,7 @@ it.for(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-it('a container that is killed meanwhile and started again does not try again where the marker is', async () => {
+it('a container that is killed and started again makes no second attempt while the marker exists', async () => {
   const [starts, marker] = [join(folder, 'starts'), join(folder, 'marker')];
   for (const end of ['SIGKILL', 'SIGTERM', 'SIGTERM'] as const) {
     const { child, exited } = startProgram(countingStarts(starts), { marker });
@@ -84,13 +84,13 @@ it.for([
   ['exit 0', 0],
   ['exit 1', 1],
   ['kill -9 $$', 137],
-] as const)('it ends as every other program ends: %s', async ([script, code]) => {
+] as const)('every other exit code is passed on, and no marker is made: %s', async ([script, code]) => {
   const marker = join(folder, `of-${code}`);
   expect(await startProgram(script, { marker }).exited).toBe(code);
   expect(existsSync(marker)).toBe(false);
 });
 
-it('the program hears TERM, INT and HUP, and what it does then is what counts', async () => {
+it('the program receives HUP and TERM, and its exit code is passed on', async () => {
   // A signal interrupts `wait`; the loop stands for a program that goes on.
   const script =
     'trap "echo hup" HUP; trap "exit 5" TERM; trap "exit 6" INT; echo up; while :; do sleep 60 & wait $!; done';

@@ -4,13 +4,13 @@ import { parseKeyUri } from './key-uri.ts';
 
 const ARN = 'arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab';
 
-describe('where a private key is', () => {
-  it('is an encrypted file, relative or absolute', () => {
+describe('parseKeyUri', () => {
+  it('reads file: URIs, relative and absolute', () => {
     expect(parseKeyUri('file:receipt-2.pem')).toEqual({ kind: 'file', path: 'receipt-2.pem' });
     expect(parseKeyUri('file:///etc/svc/a%20b.pem')).toEqual({ kind: 'file', path: '/etc/svc/a b.pem' });
   });
 
-  it('is a key in a token, as RFC 7512 names it', () => {
+  it('reads pkcs11: URIs as RFC 7512 defines them', () => {
     expect(
       parseKeyUri(
         'pkcs11:token=my%20svc;object=receipt-1;id=%01%ff;type=private?module-path=/m.so&pin-source=file:/run/pin',
@@ -21,7 +21,7 @@ describe('where a private key is', () => {
     });
   });
 
-  it('is a key of AWS KMS by its ARN, which has its region', () => {
+  it('reads aws-kms: URIs with an ARN, which contains the region, or with a region', () => {
     expect(parseKeyUri(`aws-kms:${ARN}`)).toEqual({ kind: 'aws-kms', arn: ARN, region: 'eu-central-1' });
     expect(parseKeyUri('aws-kms:us-gov-west-1')).toEqual({
       kind: 'aws-kms',
@@ -45,7 +45,7 @@ describe('where a private key is', () => {
     ['pkcs11:token=a?module-path=/m.so&pin-value=hunter2', /a PIN does not belong into a URI/],
     ['aws-kms:alias/svc', /not of an alias/],
     [`aws-kms:${ARN.replace('key/', 'alias/')}`, /not of an alias/],
-  ])('%s is refused with what is right', (uri, expected) => {
+  ])('refuses %s with an error that says what is valid', (uri, expected) => {
     expect(() => parseKeyUri(uri)).toThrow(KeySetError);
     expect(() => parseKeyUri(uri)).toThrow(expected);
     expect(() => parseKeyUri(uri)).not.toThrow(/hunter2/);

@@ -23,7 +23,7 @@ beforeEach(() => {
   store = openStore(database.url);
 });
 
-it('without SVC_WEBHOOK_KEYS it says that nothing is sent, where somebody has subscribed', async () => {
+it('a worker without SVC_WEBHOOK_KEYS logs that nothing is sent, if there is a subscription', async () => {
   const options = { databaseUrl: database.url, hosts: {} };
   const { relyingParty } = await createWorld(store);
   const says = async () => (await runOnce(options)).filter((line) => line.includes('webhook.no_root')).length;
@@ -95,7 +95,7 @@ const startReceiver = async () => {
 
 const KILLS = sampled({ quick: 1, deep: 40 });
 it.each(sampleOf(['webhook', 'push'], 1))(
-  `killed ${KILLS} times with deliveries by %s under way, each event is taken, under one id and with one body`,
+  `a worker killed ${KILLS} times with deliveries by %s under way delivers each event under one id and with one body`,
   async (method) => {
     await runSql(database.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
     const world = await createWorld(store);

@@ -121,7 +121,7 @@ const spread = (count: number): number[] => {
 const WHEN = ['before', 'after'] as const;
 
 it.runIf(isDeep)(
-  'an undisturbed round leaves no fault, and nothing for the next',
+  'an undisturbed round leaves no fault, and no work for the next round',
   async () => {
     await onCopy(prepared.url, async (url) => {
       await runToTheEnd(url);
@@ -131,7 +131,7 @@ it.runIf(isDeep)(
   60_000,
 );
 
-it('a worker killed at any statement leaves nothing that the next one does not put right', async () => {
+it('after a worker was killed at any statement, later rounds reach the state of an undisturbed round', async () => {
   const both = spread(ALONE).flatMap((statement) => WHEN.map((when) => ({ statement, when })));
   const cuts = sampled({ quick: both.slice(-1), deep: both });
   let killed = 0;
@@ -147,7 +147,7 @@ it('a worker killed at any statement leaves nothing that the next one does not p
 }, 3_600_000);
 
 it.runIf(isDeep)(
-  'so does one that has a second worker beside it',
+  'after a worker was killed beside a second worker, later rounds reach the state of an undisturbed round',
   async () => {
     const cuts = spread(BESIDE).map((statement, i) => ({ statement, when: WHEN[i % 2] ?? 'before' }));
     await twoAtATime(cuts, (cut) =>

@@ -86,7 +86,7 @@ const expectPacked = async (databaseUrl: string): Promise<void> => {
   expect(await runSql(databaseUrl, `${left} ${old}`)).toEqual([{ count: 0 }]);
 };
 
-it('killed at a request: nothing is lost, and nothing is there twice', async () => {
+it('after a worker was killed at a request to the store, the next one packs every day, with nothing lost or stored twice', async () => {
   const tries = Math.min(requests, sampled({ quick: 1, deep: 100 }));
   for (let i = 0; i < tries; i++) {
     const point = 1 + Math.floor(((i + 0.5) * requests) / tries);

@@ -23,7 +23,7 @@ const report: ConformanceReport = {
 const whole = Buffer.byteLength(JSON.stringify(report));
 
 it.each([whole, whole - 1, 6000, 4000])(
-  'fits into %i bytes with every id and outcome, the first ones in full',
+  'fitReport keeps every id and outcome within %i bytes, and the first cases in full',
   (maxBytes) => {
     const text = fitReport(report, maxBytes);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes);

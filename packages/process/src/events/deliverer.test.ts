@@ -68,7 +68,7 @@ it.each([
   ['a process that runs', running],
   ['one round', once],
 ])(
-  'a stop of %s ends before the time of a receiver that holds its answer is over, and counts no attempt',
+  'a stop of %s ends before the timeout of a receiver that does not answer, and counts no attempt',
   async (_, start) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { deps, posted, noted } = holding();
@@ -85,7 +85,7 @@ it.each([
   },
 );
 
-it('one round whose time is over waits for what is under way, and notes what came of it', async () => {
+it('a single round whose time is over waits for the delivery under way, and records its outcome', async () => {
   const { deps, posted, noted, answer } = holding();
   const enough = new AbortController();
   const delivered = deliverDue(deps, new AbortController().signal, enough.signal);
@@ -96,7 +96,7 @@ it('one round whose time is over waits for what is under way, and notes what cam
   expect(noted).toHaveLength(1);
 });
 
-it('one round that is stopped while it reads begins no delivery', async () => {
+it('a single round that is stopped while it reads the log begins no delivery', async () => {
   const { deps, noted } = holding();
   const stopping = new AbortController();
   const eventLog = {

@@ -6,7 +6,7 @@ import { createDeliveryMetrics } from './delivery-metrics.ts';
 const linesOf = async (registry: Registry) =>
   (await registry.metrics()).split('\n').filter((line) => /^svc_webhook/.test(line));
 
-it('count attempts from 0 on, and show what waits by one look at storage', async () => {
+it('delivery metrics count attempts from 0 on, and show the queue with one query of storage', async () => {
   const registry = new Registry();
   let looks = 0;
   const describeQueue = async () => {
@@ -41,10 +41,10 @@ const valuesWhere = async (findOutboxSince: () => Promise<number | null>) => {
   return (await linesOf(registry)).slice(4).map((line) => line.split(' ')[1]);
 };
 
-it('say -1 while storage does not answer', async () => {
+it('delivery metrics are -1 while storage does not answer', async () => {
   expect(await valuesWhere(gone)).toEqual(Array(6).fill('-1'));
 });
 
-it('say how old the outbox is where the queue cannot be described in time', async () => {
+it('delivery metrics show the age of the outbox even if the queue cannot be described', async () => {
   expect(await valuesWhere(async () => null)).toEqual(['0', ...Array(5).fill('-1')]);
 });

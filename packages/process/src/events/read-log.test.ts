@@ -28,13 +28,13 @@ const refuse = async () => {
   throw new Error('refused');
 };
 
-it('what is in the log is opened also where nothing can be moved into it, and that is said', async () => {
+it('events in the log are opened even if none can be moved into it, and the round then fails', async () => {
   const { deps, opened } = depsOf({ sequence: refuse }, ['a', 'b']);
   await expect(readLog(deps, GO_ON)).rejects.toThrow('refused');
   expect(opened).toEqual(['a', 'b']);
 });
 
-it('one that cannot be opened keeps none of those behind it', async () => {
+it('a subscription that cannot be opened is logged, and those behind it are opened', async () => {
   const seen: string[] = [];
   const open = async (id: string) => {
     seen.push(id);
@@ -46,19 +46,19 @@ it('one that cannot be opened keeps none of those behind it', async () => {
   expect(warned).toEqual([['webhook.not_opened', { subscription_id: 'a', reason: 'refused' }]]);
 });
 
-it('each is asked once in a round, however often it is behind', async () => {
+it('each subscription is opened once in a round, even if it is always listed as behind', async () => {
   const { deps, opened } = depsOf({}, ['a', 'b']);
   expect(await readLog(deps, GO_ON)).toMatchObject({ opened: 2, isDone: true });
   expect(opened).toEqual(['a', 'b']);
 });
 
-it('what is in the log is opened also where there is always more to move', async () => {
+it('events in the log are opened even if there are always more to move into it', async () => {
   const { deps, opened } = depsOf({ sequence: async () => 1_000 }, ['a']);
   expect((await readLog(deps, GO_ON)).sequenced).toBeGreaterThan(0);
   expect(opened).toEqual(['a']);
 });
 
-it('goes on moving where more was done than was asked for: a step for everyone counts too', async () => {
+it('moving continues after a step that moved more than was asked for', async () => {
   const steps = [2_000, 1_500, 3];
   const { deps } = depsOf({ sequence: async () => steps.shift() ?? 0 }, []);
   expect(await readLog(deps, GO_ON)).toMatchObject({ sequenced: 3_503 });

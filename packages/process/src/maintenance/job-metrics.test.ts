@@ -19,7 +19,7 @@ const metricsOf = () => {
   return { ...metrics, value };
 };
 
-it('every job is there before its first round, with what alerts are on', async () => {
+it('every job has its metrics before its first round, including those of alerts', async () => {
   const { value, failing } = metricsOf();
   for (const job of ['a', 'b']) {
     for (const outcome of ['done', 'failed', 'elsewhere', 'held'])
@@ -30,7 +30,7 @@ it('every job is there before its first round, with what alerts are on', async (
   expect(failing()).toEqual([]);
 });
 
-it('rounds count by outcome and by what they did; only one that ends well is a success', async () => {
+it('rounds are counted by outcome and by items, and only a round that is done counts as a success', async () => {
   const { record, value, failing } = metricsOf();
   const rounds = (outcome: string) => value('svc_job_rounds_total', { job_name: 'a', outcome });
   const succeeded = () => value('svc_job_last_success_timestamp_seconds', { job_name: 'a' });

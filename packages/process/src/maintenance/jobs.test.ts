@@ -50,15 +50,15 @@ describe.each([
     return asked;
   };
 
-  it('goes on where its last round ended, and begins again once it has been through', async () => {
+  it('continues where its last round ended, and starts over after the last part', async () => {
     expect(await sweepRounds(5)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2]);
   });
 
-  it('sweeps what is before a part that fails again', async () => {
+  it('sweeps the parts before a failing part again', async () => {
     expect(await sweepRounds(4, { fails: [1] })).toEqual([0, 1, 1, 0, 1, 1]);
   });
 
-  it('begins anywhere in a process that has done no round, and goes on before that after the end', async () => {
+  it('starts at a random part in a process without a previous round, and continues from the first part after the last', async () => {
     const drawn = [0, 64, 128, 255].map((high) => [0, 0, 0, high]);
     expect(await sweepRounds(4, { drawn })).toEqual([0, 1, 2, 2, 3, 4, 5, 6, 7, 9, 0, 1]);
     const all = await sweepRounds(1, { drawn: [[0, 0, 0, 128]], most: 100 });
@@ -66,7 +66,7 @@ describe.each([
   });
 });
 
-it('pauses are completed also where the revocations beside them cannot be listed, and the round fails', async () => {
+it('pauses are completed even if revocations cannot be listed, and the round then fails', async () => {
   let asked = 0;
   const job = jobOf('complete-revocations', {
     grants: {

@@ -31,7 +31,7 @@ const recordOf = (keyHash: string, name: string, revokedAtMs: number | null = nu
     entitlement: null,
   }) as RpCallerRecord;
 
-it('those who read again while a look-up is under way share the next one, and none the one under way', async () => {
+it('calls of readAgain during a look-up share the next look-up, and not the one under way', async () => {
   const { authenticator, waiting } = slowStore();
   const first = authenticator.readAgain('a');
   const later = [authenticator.readAgain('a'), authenticator.readAgain('a'), authenticator.readAgain('b')];
@@ -45,7 +45,7 @@ it('those who read again while a look-up is under way share the next one, and no
   expect(names).toEqual(['after', 'after', 'other']);
 });
 
-it('a key that is absent or revoked by now reads as nobody', async () => {
+it('readAgain returns null for a key that is absent or revoked', async () => {
   const { authenticator, waiting } = slowStore();
   for (const record of [null, recordOf('a', '', 5)]) {
     const read = authenticator.readAgain('a');
@@ -77,7 +77,7 @@ const bearer = async ({ authenticator, waiting }: ReturnType<typeof slowStore>) 
   return { keyHash, nameOf };
 };
 
-it('a relying party that has changed is looked up again, and what a look-up from before finds is not remembered', async () => {
+it('a relying party that has changed is looked up again, and the result of an earlier look-up is not remembered', async () => {
   const slow = slowStore();
   const { authenticator, waiting } = slow;
   const { keyHash, nameOf } = await bearer(slow);
@@ -91,7 +91,7 @@ it('a relying party that has changed is looked up again, and what a look-up from
   expect(await nameOf(null)).toBe('changed');
 });
 
-it('a key in use is read again beside its calls, once at a time, so that none waits; what is not read in time is asked for', async () => {
+it('a key in use is read again beside its calls, one read at a time; after 1.5 s without a result, calls wait for it', async () => {
   const slow = slowStore();
   const { waiting, pass } = slow;
   const { keyHash, nameOf } = await bearer(slow);
@@ -113,7 +113,7 @@ it('a key in use is read again beside its calls, once at a time, so that none wa
   expect(await nameOf('by an earlier clock')).toBe('by an earlier clock');
 });
 
-it('a key that is found revoked beside a call is forgotten: the next call asks storage', async () => {
+it('a key that a read beside a call finds revoked is forgotten, and the next call asks storage', async () => {
   const slow = slowStore();
   const { waiting, pass } = slow;
   const { keyHash, nameOf } = await bearer(slow);

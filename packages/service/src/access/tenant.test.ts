@@ -15,7 +15,7 @@ const inOrgs = (orgId: string | null, otherOrgId: string | null) => ({
 });
 
 describe('a DID that is a Principal of one customer and a relying party of another', () => {
-  it('is two tenants, in whatever orgs these are, and in none', () => {
+  it('is two tenants, both in orgs and outside of orgs', () => {
     const member = inOrgs('org_1', 'org_2');
     expect([tenantOf(member.principal), tenantOf(member.rp)]).toEqual([
       { crowd: 'tenants', org: 'org_1', subject: `principal ${did}` },
@@ -28,7 +28,7 @@ describe('a DID that is a Principal of one customer and a relying party of anoth
     ]);
   });
 
-  it('is the same tenant by its record as by its key', async () => {
+  it('is the same tenant by its record and by its key', async () => {
     const orgs = { orgs: { isNewcomer: async () => false } } as unknown as Parameters<
       typeof findTenantFor
     >[0];
@@ -40,7 +40,7 @@ describe('a DID that is a Principal of one customer and a relying party of anoth
     }
   });
 
-  it('has polls that wait of its own on each side: the one side cannot use up those of the other', async () => {
+  it('has separate places for waiting polls on each side', async () => {
     const { principal, rp } = inOrgs('org_1', 'org_2');
     const waits = new Waits(async () => []);
     const gone = new AbortController();
@@ -52,7 +52,7 @@ describe('a DID that is a Principal of one customer and a relying party of anoth
     await Promise.all([...waiting, own]);
   });
 
-  it('has turns of its own on each side: what locks the one waits for nothing of the other', () => {
+  it('has separate exclusive keys on each side', () => {
     expect(exclusiveKeyOf('principal', did)).not.toBe(exclusiveKeyOf('relying_party', did));
   });
 });

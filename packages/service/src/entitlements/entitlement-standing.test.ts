@@ -31,17 +31,17 @@ it.each<[string, Partial<EntitlementRecord> | null, string | null]>([
   ['a millisecond before the end', { productionUntilMs: NOW + 1 }, null],
   ['at the end', { productionUntilMs: NOW }, 'production ended at 2026-11-20T08:00:00.000Z'],
   ['one check left', cap(5, 4), null],
-  ['none left', cap(5, 5), 'all 5 checks since 2026-11-20T08:00:00.000Z are used'],
+  ['no check left', cap(5, 5), 'all 5 checks since 2026-11-20T08:00:00.000Z are used'],
   ['more used than covered', cap(5, 9), 'all 5 checks since 2026-11-20T08:00:00.000Z are used'],
-  ['a cap of none', cap(0, 0), 'all 0 checks since 2026-11-20T08:00:00.000Z are used'],
+  ['a cap of 0', cap(0, 0), 'all 0 checks since 2026-11-20T08:00:00.000Z are used'],
   ['a cap that begins later', cap(0, 0, NOW + 1), null],
   ['blocked and used up', { production: 'blocked', ...cap(0, 0) }, 'production is blocked (past_due_grace)'],
-])('%s', (_, change, detail) => {
+])('standingOf allows or blocks, with the reason: %s', (_, change, detail) => {
   const standing = standingOf(change && entitlement(change), { isComp: false, nowMs: NOW });
   expect(standing).toEqual({ effective: detail === null ? 'allowed' : 'blocked', detail });
 });
 
-it('nothing stops an org that never needs a plan', () => {
+it('standingOf allows everything to an org that never needs a plan', () => {
   for (const stored of [null, entitlement({ production: 'blocked', ...cap(0, 0) })])
     expect(standingOf(stored, { isComp: true, nowMs: NOW })).toEqual({
       effective: 'allowed',

@@ -47,7 +47,7 @@ describe('a logged record', () => {
     },
   );
 
-  it.each(LOGGED)('of which nothing was there when it was copied tells nothing: $kind', (record) => {
+  it.each(LOGGED)('is read as null if nothing was there when it was copied: $kind', (record) => {
     expect(parseRecord(nameOf(record), {})).toBeNull();
   });
 });
@@ -64,13 +64,13 @@ it.each<[string, JsonObject, object]>([
     { url: 'https://a.example/1', bits: 'gA==', version: 1 },
     { kind: 'unlisted', id: 'https://a.example/1 3', url: 'https://a.example/1', bits: 'gA==' },
   ],
-])('SQL alone writes %s', (name, kept, record) => {
+])('a record that only SQL writes is read: %s', (name, kept, record) => {
   const read = parseRecord(name, kept);
   expect(read).toEqual(record);
   expect(read === null ? null : nameOf(read)).toBe(name);
 });
 
-it('a key without itself, and a pause without its date, are of earlier versions', () => {
+it('a key without its public key and a pause without its date, as earlier versions wrote them, are read', () => {
   expect(parseRecord('key:k', { principal, since_ms: 5, state: 'retired' })).toMatchObject({
     publicKeyMultibase: null,
   });
@@ -78,7 +78,7 @@ it('a key without itself, and a pause without its date, are of earlier versions'
   expect(parseRecord('pause:org org_1 org_1', pause)).toMatchObject({ changedAtMs: null, reason: null });
 });
 
-it.each(['later:x', 'x', 'constructor:x'])('nothing follows from a kind that is not known: %s', (name) => {
+it.each(['later:x', 'x', 'constructor:x'])('a record of an unknown kind is ignored: %s', (name) => {
   expect(parseRecord(name, { principal, since_ms: 5 })).toBeNull();
 });
 
@@ -86,6 +86,6 @@ it.each<[string, JsonObject]>([
   ['agent:x', { principal, since_ms: 5, agent: 7 }],
   ['entitlement:org_1', { as_of_ms: 9, production: 'yes' }],
   ['service-key:status-1', { ends: ['retired'] }],
-])('what concerns somebody and is damaged is refused: %s', (name, kept) => {
+])('a damaged record of a known kind is refused: %s', (name, kept) => {
   expect(() => parseRecord(name, kept)).toThrow(`${name} beside the fence or in the log is damaged`);
 });

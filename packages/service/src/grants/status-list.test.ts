@@ -17,7 +17,7 @@ const deps = {
   identity: { did: DID, statusKeys: parseKeySet({ keys: [jwk] }, 'status', DID) },
 } as unknown as ServiceDeps;
 
-it('a process goes on while it compresses a list; what it signs says the bits that were set, and no others', async () => {
+it('signRevoked lets other work run while it compresses a list, and signs exactly the bits that were set', async () => {
   const lists = new Map([[statusListUrl, { bits: createBitstring(STATUS_LIST_BITS), version: 7 }]]);
   let turns = 0;
   let isSigned = false;

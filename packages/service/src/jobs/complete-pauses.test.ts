@@ -4,7 +4,7 @@ import { completePauses } from './complete-pauses.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('a round ends after a minute, so that revocations of the same round are not kept waiting for the next', async () => {
+it('completePauses ends after a minute, so that revocations of the same round do not wait for it', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const waiting = Array.from({ length: 1_000 }, (_, i) => ({

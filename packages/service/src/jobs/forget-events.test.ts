@@ -16,13 +16,13 @@ const depsOf = (eventLog: object, told = () => {}): ServiceDeps => {
 };
 const { signal } = new AbortController();
 
-it('the outbox is moved until a step moves less than it was asked for, also where one moves more', async () => {
+it('the outbox is moved until a step moves less than it was asked for, also after a step that moves more', async () => {
   const moved = [1_037, 1_000, 3, 0];
   await forgetEvents(depsOf({ sequence: async () => moved.shift(), forget: async () => 0 }), signal);
   expect(moved).toEqual([0]);
 });
 
-it('an outbox that cannot be moved is told, when everything else is done', async () => {
+it('if the outbox cannot be moved, the round does everything else and then fails', async () => {
   let isForgotten = false;
   let isTold = false;
   const failure = new StoreError('unavailable', 'the outbox is locked');
@@ -43,7 +43,7 @@ it('an outbox that cannot be moved is told, when everything else is done', async
   expect([isForgotten, isTold]).toEqual([true, true]);
 });
 
-it('an outbox without end leaves time to forget, and what a round leaves is told', async () => {
+it('an outbox without end leaves time to forget events, and the round reports that something is left', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const stepOf = (count: number) => async () => {

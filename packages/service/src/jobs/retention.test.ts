@@ -4,7 +4,7 @@ import { forgetSpentProofs } from './retention.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('a round ends after a minute, however much is left', async () => {
+it('a round ends after a minute, and reports that something is left', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const retention = {
@@ -17,7 +17,7 @@ it('a round ends after a minute, however much is left', async () => {
   expect(await forgetSpentProofs(deps, new AbortController().signal)).toEqual({ removed: 2, left: 1 });
 });
 
-it('a round that begins behind what is left of a table goes through it once', async () => {
+it('a round that begins behind the rest of a table goes through it once', async () => {
   const asked: number[] = [];
   const retention = {
     async sweepSpentProofs(from: number) {
@@ -33,7 +33,7 @@ it('a round that begins behind what is left of a table goes through it once', as
   expect(asked).toEqual([40, 0]);
 });
 
-it('a table that takes longer than a round is gone through once, and nothing is left then', async () => {
+it('a table that takes longer than a round is gone through once in several rounds, and then nothing is left', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   // By this clock a step takes 20 s and a pause no time, so a round of 60 s does three of the five parts.

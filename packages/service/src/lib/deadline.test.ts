@@ -6,17 +6,17 @@ const late = () => {
   throw new Error('late');
 };
 
-it('what settles in time is handed on, whichever way', async () => {
+it('withinMs passes on a result or an error that comes in time', async () => {
   await expect(withinMs(60_000, Promise.resolve('done'), late)).resolves.toBe('done');
   await expect(withinMs(60_000, Promise.reject(new Error('failed')), late)).rejects.toThrow('failed');
 });
 
-it('what does not settle in time is answered for, or fails', async () => {
+it('withinMs calls the fallback for work that does not settle in time, and returns or throws what that gives', async () => {
   await expect(withinMs(1, never, () => 'instead')).resolves.toBe('instead');
   await expect(withinMs(1, never, late)).rejects.toThrow('late');
 });
 
-it('what fails after its time disturbs nobody', async () => {
+it('withinMs ignores an error that comes too late', async () => {
   let fail = (_: Error) => {};
   const work = new Promise<never>((_, reject) => {
     fail = reject;

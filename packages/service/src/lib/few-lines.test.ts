@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FewLines } from './few-lines.ts';
 
-it('of a flood a few lines in each second are written, and those left out are counted', () => {
+it('FewLines writes five lines of a flood in each second, and counts those left out', () => {
   let nowMs = 0;
   const lines: { readonly requestId?: number; readonly leftOut?: number }[] = [];
   const log = new FewLines(

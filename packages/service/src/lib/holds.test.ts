@@ -9,13 +9,13 @@ const withLog = () => {
 };
 
 describe('holds', () => {
-  it('let everything pass while there are none', () => {
+  it('allow everything while there are none', () => {
     const { holds } = withLog();
     expect(holds.list()).toEqual([]);
     expect(() => holds.assertNone()).not.toThrow();
   });
 
-  it('refuse until each of them has let go, and tell the reasons to the log alone', () => {
+  it('refuse with SERVICE_UNAVAILABLE until all are released, with the reasons in the detail but not in the message', () => {
     const { holds } = withLog();
     holds.set('clock', 'it jumped');
     holds.set('fence', 'it is old');
@@ -32,7 +32,7 @@ describe('holds', () => {
     expect(() => holds.assertNone()).not.toThrow();
   });
 
-  it('that are watched are asked each time, and refuse more than decisions where they say so', () => {
+  it('that are watched are evaluated at each check, and with isOfAll refuse more than decisions', () => {
     const { holds } = withLog();
     let hold: { reason: string; isOfAll: boolean } | null = null;
     holds.watch('fence', () => hold);
@@ -45,7 +45,7 @@ describe('holds', () => {
     expect(() => holds.assertSure()).toThrow(ServiceError);
   });
 
-  it('log their beginning and their end, once each', () => {
+  it('log their beginning and their end once each', () => {
     const { holds, logged } = withLog();
     holds.set('clock', null);
     holds.set('clock', 'by 3 s');

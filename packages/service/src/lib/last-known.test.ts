@@ -6,7 +6,7 @@ const gone = async () => {
   throw new StoreError('unavailable', 'gone');
 };
 
-it('while storage is gone the last text is served for as long as its readers may hold it, with its age, and no longer', async () => {
+it('while storage is unavailable, the last text is served with its age, for 30 s at most', async () => {
   let nowMs = 0;
   const known = new LastKnown(30, () => nowMs);
   await expect(known.get('a', gone)).rejects.toThrow('gone');
@@ -20,7 +20,7 @@ it('while storage is gone the last text is served for as long as its readers may
   await expect(known.get('a', gone)).rejects.toThrow('gone');
 });
 
-it('what storage says counts: a text that is not there any more is not known any more', async () => {
+it('a text that storage no longer has is forgotten', async () => {
   const known = new LastKnown(30, () => 0);
   await known.get('a', async () => 'one');
   const missing = async () => {
@@ -30,7 +30,7 @@ it('what storage says counts: a text that is not there any more is not known any
   await expect(known.get('a', gone)).rejects.toThrow('gone');
 });
 
-it('a text that took long to read is as old as the question', async () => {
+it('the age of a text counts from the beginning of its read', async () => {
   let nowMs = 0;
   const known = new LastKnown(30, () => nowMs);
   await known.get('a', async () => {

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
 import { messageOf } from './message-of.ts';
 
-it('a host with several addresses says what each of them said, once', () => {
+it('messageOf joins the different messages of an AggregateError that has no message', () => {
   const refused = [new Error('refused ::1'), new Error('refused 127.0.0.1'), new Error('refused ::1')];
   expect(messageOf(new AggregateError(refused))).toBe('refused ::1; refused 127.0.0.1');
   expect(messageOf(new AggregateError(refused, 'all refused'))).toBe('all refused');
 });
 
-it('an error without a message is told by its code, else by its name', () => {
+it('messageOf uses the code, else the name, of an error without a message', () => {
   expect(messageOf(Object.assign(new Error(''), { code: 'ECONNREFUSED' }))).toBe('ECONNREFUSED');
   expect(messageOf(new AggregateError([]))).toBe('AggregateError');
   expect(messageOf(new TypeError(''))).toBe('TypeError');
 });
 
-it('of what is no error only a string is shown', () => {
+it('messageOf shows a thrown value that is not an error only if it is a string', () => {
   expect(messageOf('no more')).toBe('no more');
   expect(messageOf({ secret: 'x' })).toBe('a thrown object');
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { pooledRandom } from './random.ts';
 
-it('hands out bytes of every length asked for, and none twice', () => {
+it('pooledRandom returns as many bytes as requested, and never the same bytes twice', () => {
   const random = pooledRandom();
   const seen = new Set<string>();
   for (let i = 0; i < 5_000; i++) {
@@ -13,7 +13,7 @@ it('hands out bytes of every length asked for, and none twice', () => {
   expect(random.bytes(10_000)).toHaveLength(10_000);
 });
 
-it('keeps what it handed out apart from what it hands out next', () => {
+it('pooledRandom never overwrites bytes that it has returned', () => {
   const random = pooledRandom();
   const first = random.bytes(32);
   const copy = Uint8Array.from(first);

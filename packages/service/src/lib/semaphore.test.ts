@@ -5,7 +5,7 @@ import { Semaphore } from './semaphore.ts';
 const full = () => new Error('full');
 
 describe('a semaphore', () => {
-  it('lets so many in at once, in the order of their coming, whatever becomes of them', async () => {
+  it('runs at most the given number at once, in order of arrival, whether they succeed or fail', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
@@ -36,7 +36,7 @@ describe('a semaphore', () => {
     );
   });
 
-  it('turns away whom it could not serve, and takes others once there is room', async () => {
+  it('refuses work that finds the queue full, and accepts more once there is room', async () => {
     const semaphore = new Semaphore({ atOnce: 1, maxWaiting: 1, full });
     let finish = () => {};
     const first = semaphore.run(() => new Promise<void>((resolve) => (finish = resolve)));
@@ -48,7 +48,7 @@ describe('a semaphore', () => {
     expect(await semaphore.run(async () => 'fourth')).toBe('fourth');
   });
 
-  it('gives the place of an aborted wait up, and the place of work that failed back', async () => {
+  it('frees the place of an aborted wait and of failed work', async () => {
     const semaphore = new Semaphore({ atOnce: 1, maxWaiting: 1, full });
     let fail = (_: Error) => {};
     const first = semaphore.run(() => new Promise<never>((_, reject) => (fail = reject)));
@@ -62,7 +62,7 @@ describe('a semaphore', () => {
     expect(await third).toBe('third');
   });
 
-  it('begins nothing for a signal that is aborted already, whether there is a place or not', async () => {
+  it('starts no work whose signal is already aborted, whether a place is free or not', async () => {
     const semaphore = new Semaphore({ atOnce: 1, maxWaiting: 1, full });
     const late = () => semaphore.run(async () => 'late', AbortSignal.abort(new Error('too late')));
     await expect(late()).rejects.toThrow('too late');

@@ -34,7 +34,7 @@ const opened = () => {
 };
 
 describe('calls that wait on a node', () => {
-  it('of one subject are 32, and one more is told to ask again in 2 seconds', async () => {
+  it('are at most 32 per subject, and one more gets RATE_LIMITED with a retry after 2 seconds', async () => {
     const { wait, end, refusals } = opened();
     expect(await wait(tenant(1, 1), 33)).toBe(32);
     expect(refusals).toMatchObject([{ code: 'RATE_LIMITED', retryAfterSeconds: 2 }]);
@@ -42,7 +42,7 @@ describe('calls that wait on a node', () => {
     await end();
   });
 
-  it('of one org are 256, however many relying parties it has: another org waits beside it', async () => {
+  it('are at most 256 per org, however many relying parties it has, and another org can wait as well', async () => {
     const { wait, end, refusals } = opened();
     let waiting = 0;
     for (let subject = 0; subject < 33; subject += 1) waiting += await wait(tenant(1, subject), 32);
@@ -52,7 +52,7 @@ describe('calls that wait on a node', () => {
     await end();
   });
 
-  it('of all newcomers are 512, however many orgs they make: who has an entitlement waits beside them', async () => {
+  it('are at most 512 of all newcomers, however many orgs they have, and a tenant can wait as well', async () => {
     const { wait, end } = opened();
     let waiting = 0;
     for (let org = 0; org < 33; org += 1) waiting += await wait(tenant(org, 1, 'newcomers'), 32);
@@ -61,7 +61,7 @@ describe('calls that wait on a node', () => {
     await end();
   });
 
-  it('are 1,024 in all, and whoever has left makes room', async () => {
+  it('are at most 1,024 in total, and a call that leaves frees its place', async () => {
     const { waits, wait, end } = opened();
     for (let org = 0; org < 31; org += 1) await wait(tenant(org, 1), 32);
     const leaving = new AbortController();

@@ -31,7 +31,7 @@ const checksOf = () => {
   return { verify, askedOf };
 };
 
-it('an org whose hosts never answer has two checks at once, and newcomers have two together', async () => {
+it('an org whose hosts never answer has two checks at once, and all newcomers together have two', async () => {
   const { verify, askedOf } = checksOf();
   for (let i = 0; i < 60; i++) {
     await verify(`slow${i}`, 'org_hostile');
@@ -42,7 +42,7 @@ it('an org whose hosts never answer has two checks at once, and newcomers have t
   expect(askedOf('good')).toBe(1);
 });
 
-it('one Principal is checked once at a time for each org that asks, whatever others ask of it', async () => {
+it('an org has at most one check of the same Principal at once', async () => {
   const { verify, askedOf } = checksOf();
   for (let i = 0; i < 3; i++) await verify('same', 'org_own');
   expect(askedOf('same')).toBe(1);

@@ -8,7 +8,7 @@ const hosted = (name: string, body = '{}', kind: 'hosted' | 'managed' = 'hosted'
   document: { hash: `sha256:${name}` as Sha256, body, resolvedAtMs: 0 },
 });
 
-it('a document is read once, however often it is asked for, and one of the service or of nobody never', async () => {
+it('a document is read once, however often it is requested; managed Principals and missing documents are not read', async () => {
   const read: string[] = [];
   const endedKeys = new EndedKeys((text) => {
     read.push(text);
@@ -22,7 +22,7 @@ it('a document is read once, however often it is asked for, and one of the servi
   expect(read).toEqual(['one', 'other']);
 });
 
-it('others have their turn between two documents that are read', async () => {
+it('other work gets a turn between two documents', async () => {
   let turns = 0;
   const turnsAt: number[] = [];
   const endedKeys = new EndedKeys(() => {
@@ -36,7 +36,7 @@ it('others have their turn between two documents that are read', async () => {
   expect(turnsAt).toEqual([0, 1, 2, 3]);
 });
 
-it('what is remembered has a bound in bytes, whatever documents end', async () => {
+it('the memory of EndedKeys is bounded in bytes', async () => {
   const kids = Array.from({ length: 50 }, (_, i) => `${did}#${'k'.repeat(200)}-${i}`);
   const endedKeys = new EndedKeys(() => new Map(kids.map((kid) => [kid, 1])), 100_000);
   for (let i = 0; i < 20; i++) expect((await endedKeys.find(hosted(String(i)))).size).toBe(50);
@@ -44,7 +44,7 @@ it('what is remembered has a bound in bytes, whatever documents end', async () =
   expect(endedKeys.size).toBeLessThanOrEqual(100_000);
 });
 
-it('an end is found under the absolute id of its key', async () => {
+it('the end of a key is found under the absolute id of the key', async () => {
   const method = {
     ...{ id: '#key-1', type: 'Multikey', controller: did, revoked: '2026-01-02T03:04:05Z' },
     publicKeyMultibase: 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',

@@ -19,12 +19,15 @@ describe('the state after a check', () => {
     ['unknown', 'verified', 72.001, 'unverified'],
     ['unknown', 'verified', null, 'unverified'],
     ['unknown', 'unverified', 1, 'unverified'],
-  ] as const)('%s, while %s and last proven %s h ago: %s', (outcome, state, provenHoursAgo, after) => {
-    expect(stateAfterCheck(hosted(state, provenHoursAgo), outcome, NOW)).toBe(after);
-  });
+  ] as const)(
+    'with outcome %s, in state %s and last proven %s h ago is %s',
+    (outcome, state, provenHoursAgo, after) => {
+      expect(stateAfterCheck(hosted(state, provenHoursAgo), outcome, NOW)).toBe(after);
+    },
+  );
 });
 
-describe('the state that decisions go by', () => {
+describe('the state that decisions use', () => {
   it('lapses 72 h after the last proof', () => {
     expect(effectiveState(hosted('verified', 72), NOW)).toBe('verified');
     expect(effectiveState(hosted('verified', 72.001), NOW)).toBe('unverified');

@@ -32,10 +32,10 @@ it.each<[string, number, Partial<LoggedHandOver>]>([
   ['of the lost span', 1, {}],
   ['that says released', 1, { toOrg: 'released' }],
   ['of a node whose clock is behind that of the database', 1, { atMs: LOST_FROM_MS - 9_000 }],
-  ['from before it, which the backup has, and what came after it too', 0, { atMs: LOST_FROM_MS - 11_000 }],
+  ['from before the lost span', 0, { atMs: LOST_FROM_MS - 11_000 }],
   ['of an earlier registration of the DID', 0, { sinceMs: 4 }],
-  ['that takes it from another org than the one that has it', 0, { fromOrg: 'org_other' }],
+  ['from another org than the one that has the DID', 0, { fromOrg: 'org_other' }],
   ['of a DID that is not registered', 0, { did: 'did:web:gone.example' }],
-])('a line %s: done %d times', async (_, times, change) => {
+])('a logged transfer %s is applied %d times', async (_, times, change) => {
   expect(await follow({ ...line, ...change })).toBe(times);
 });

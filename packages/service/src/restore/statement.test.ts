@@ -21,7 +21,7 @@ it.each([
   // Like a statement that is signed at once after the operator has named the lost span.
   ['shortly before', -10_000],
   ['long before, by the clock of the restored database,', -3_600_000],
-])('a statement that is signed %s the end of the span is taken by its readers', async (_, afterMs) => {
+])('a restore statement that is signed %s the end of the lost span verifies', async (_, afterMs) => {
   const deps = { identity, crypto: nativeCrypto, clock: { nowMs: () => lostUntilMs + afterMs } };
   const statement = await signRestoreStatement(deps as unknown as ServiceDeps, {
     ...{ epoch: 1, lostFromMs: lostUntilMs - 60_000, lostUntilMs, quarantinedUntilMs: lostUntilMs + 313_000 },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { requireRoomForChange } from './room.ts';
 
-it('counts the changes of newcomers alone, and not of orgs that never need a plan', async () => {
+it('requireRoomForChange counts only changes of newcomers, and not those of orgs that never need a plan', async () => {
   const counted: string[] = [];
   const deps = {
     store: { selfServe: { takeChange: async (org: string) => counted.push(org) < 2 } },

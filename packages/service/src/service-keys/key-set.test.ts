@@ -10,7 +10,7 @@ const newJwk = (kid: string) => {
 };
 
 describe('a key set', () => {
-  it('signs with its first key and publishes all, retired ones without a private part too', () => {
+  it('signs with its first key and publishes all keys, including retired ones without a private part', () => {
     const active = newJwk('receipt-2');
     const { d: _, ...retired } = newJwk('receipt-1').jwk;
     const keys = parseKeySet({ keys: [active.jwk, retired] }, 'receipt', DID);
@@ -37,12 +37,12 @@ describe('a key set', () => {
     ['lacks the active private part', { keys: [{ ...pair, d: undefined }] }, /private part/],
     ['pairs d with a foreign x', { keys: [{ ...pair, x: other.x }] }, /pair/],
     ['publishes a small-order key', { keys: [pair, small] }, /strict/],
-  ])('is refused at start when it %s', (_, json, message) => {
+  ])('is refused at start if it %s', (_, json, message) => {
     expect(() => parseKeySet(json, 'receipt', DID)).toThrow(KeySetError);
     expect(() => parseKeySet(json, 'receipt', DID)).toThrow(message);
   });
 
-  it('never shows key material in a refusal', () => {
+  it('shows no key material in a refusal', () => {
     const broken = { keys: [{ ...pair, x: other.x }] };
     try {
       parseKeySet(broken, 'receipt', DID);

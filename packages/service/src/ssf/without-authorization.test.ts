@@ -5,17 +5,17 @@ import { withoutAuthorization } from './without-authorization.ts';
 
 const MARK = '[authorization]';
 
-describe('what an endpoint says', () => {
+describe('withoutAuthorization', () => {
   it.each([
     ['nothing of the header', 'the key is unknown', 'the key is unknown'],
     ['its scheme alone', 'Bearer was expected', 'Bearer was expected'],
     ['the header', 'not Bearer abcdefgh-token!', MARK],
     ['a part of the header', 'abcdefgh-token is expired', MARK],
-  ])('with %s is kept or not at all', (_, text, kept) => {
+  ])('returns a text with %s unchanged, or the mark', (_, text, kept) => {
     expect(withoutAuthorization(text, 'Bearer abcdefgh-token')).toBe(kept);
   });
 
-  it('is never longer than it was, or than the mark, and has no part of the header', () => {
+  it('returns the text or the mark, and no part of the header', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'authoriz[] ='), maxLength: 40 });
     const header = fc.array(fc.oneof(letters, fc.constant('authorization')), { maxLength: 300 });
     const text = fc.array(fc.oneof(letters, fc.constantFrom(MARK, 'authorization')), { maxLength: 60 });
@@ -32,7 +32,7 @@ describe('what an endpoint says', () => {
     );
   });
 
-  it('is no longer for a header of many parts that the mark has as well', () => {
+  it('returns the mark for a header of many parts that also occur in the mark', () => {
     expect(withoutAuthorization('authorization'.repeat(60), 'authoriz [[[[[[[[ '.repeat(200))).toBe(MARK);
   });
 });

@@ -6,7 +6,7 @@ import { listLeaves } from './list-leaves.ts';
 const DAY = '2026-11-20';
 const LEAVES = 5_000;
 
-it('a run of leaves is never listed in one piece: others have a turn after 256 of them', async () => {
+it('listLeaves gives at most 256 leaves at a time, and other work gets a turn after each part', async () => {
   const ids = receiptIdsOf(DAY, LEAVES);
   const checkpoints = {
     find: async () => ({ treeSize: LEAVES }),

@@ -11,7 +11,7 @@ const depsWith = (error: Error) =>
     clock: { nowMs: () => Date.now() },
   }) as unknown as Parameters<typeof getDecisionStats>[0];
 
-it('a period of which too much would be counted anew is a fault of the request, which says what to ask for', async () => {
+it('a period that needs too much counting is refused with INVALID_REQUEST, which says what to ask for', async () => {
   const deps = depsWith(new TooManyCountsError(7));
   for (const asked of [
     getUsage(deps, OPERATOR, {}),
@@ -24,7 +24,7 @@ it('a period of which too much would be counted anew is a fault of the request, 
     });
 });
 
-it('any other fault of storage stays one', async () => {
+it('any other error of storage is passed on unchanged', async () => {
   const error = new StoreError('refused', 'nothing');
   await expect(getUsage(depsWith(error), OPERATOR, {})).rejects.toBe(error);
   expect(error).not.toBeInstanceOf(ServiceError);

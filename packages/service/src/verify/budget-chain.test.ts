@@ -79,7 +79,7 @@ const groundsOf = (proofWindowSeconds: number): Grounds => {
   } as unknown as Grounds;
 };
 
-it('a Proof whose window ends while the lock is waited for is denied as expired, and balances decide nothing', async () => {
+it('a Proof that expires during the wait for the lock is denied with PROOF_EXPIRED, and balances are not evaluated', async () => {
   const grounds = groundsOf(5);
   const begun = evaluateBeforeBalances(BEGAN_MS, grounds);
   if (begun.kind !== 'on balances') return expect.unreachable(`decided before: ${begun.reason}`);

@@ -37,7 +37,7 @@ const timeToRefusal = async (leftMs: number): Promise<number> => {
 };
 
 it.each([-1, 0, 200])(
-  '%d ms before it is due: refused then, and not a whole deadline later',
+  'a verification that begins %d ms before it is due is refused when it is due, not a whole deadline later',
   async (leftMs) => {
     expect(await timeToRefusal(leftMs)).toBeLessThan(Math.max(0, leftMs) + VERIFY_DEADLINE_MS / 2);
   },

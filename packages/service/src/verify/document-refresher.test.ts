@@ -36,7 +36,7 @@ const refresherWith = () => {
   return { refresher: new DocumentRefresher(deps), asked };
 };
 
-it('an org whose hosts never answer keeps no other Principal from being fetched for', async () => {
+it('an org whose hosts never answer does not prevent fetches for other Principals', async () => {
   const { refresher, asked } = refresherWith();
   for (let i = 0; i < 60; i++) void refresher.refresh(principalOf(`did:web:slow${i}.example`));
   await new Promise(setImmediate);
@@ -45,7 +45,7 @@ it('an org whose hosts never answer keeps no other Principal from being fetched 
   expect(asked.at(-1)).toBe('did:web:good.example');
 });
 
-it('nor do newcomers whose hosts never answer, however many orgs they are', async () => {
+it('newcomers whose hosts never answer do not prevent fetches for other Principals, however many orgs they have', async () => {
   const { refresher, asked } = refresherWith();
   for (let i = 0; i < 60; i++) void refresher.refresh(principalOf(`did:web:newcomer${i}.example`));
   await new Promise(setImmediate);

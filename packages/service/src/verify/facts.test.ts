@@ -31,7 +31,7 @@ const presented = { grant: { ok: true, value: { issuer: DID, id: 'urn:1', kid: `
 it.each([
   ['a document that is to be fetched again', 3_600_000, true],
   ['a fresh document', 0, false],
-])('tells that it waits for a host of somebody else: %s', async (_, ageMs, isTold) => {
+])('noteRemoteWait is called only if the document must be fetched again: %s', async (_, ageMs, isTold) => {
   let told = false;
   const noteRemoteWait = () => {
     told = true;

@@ -29,7 +29,7 @@ const of = (issuer: string): Presented =>
 const malformed = { grant: { ok: false } } as unknown as Presented;
 const acme = of('did:web:acme.example');
 
-it('refuses nothing by memory: what is not covered is to be read again, and refused only then', () => {
+it('guess returns null for an uncovered caller, and only entitle refuses it', () => {
   const { gate, counted } = gateAt(true);
   expect(gate.guess(caller(ORG), acme)).toBeNull();
   expect(counted).toEqual([]);
@@ -37,7 +37,7 @@ it('refuses nothing by memory: what is not covered is to be read again, and refu
   expect(counted).toEqual(['refused']);
 });
 
-it('asks no plan of relying parties outside every org; Grants that name the sandbox are counted and need none', () => {
+it('relying parties outside every org need no plan; Grants that name the sandbox are counted and need none', () => {
   const { gate } = gateAt(true);
   expect(gate.guess(caller(null), acme)?.productionCheck).toBeNull();
   expect(gate.guess(caller(ORG), of(SANDBOX))).toMatchObject({
@@ -48,7 +48,7 @@ it('asks no plan of relying parties outside every org; Grants that name the sand
   expect(gate.guess(caller(ORG), malformed)).toBeNull();
 });
 
-it('counts the checks of a comp org without enforcing anything', () => {
+it('checks of a comp org are counted, and nothing is enforced', () => {
   const { gate } = gateAt(true, [ORG]);
   expect(gate.guess(caller(ORG), acme)).toMatchObject({
     productionCheck: { orgId: ORG, entitlementVersion: 0, isCapped: false, isEnforced: false },
@@ -56,7 +56,7 @@ it('counts the checks of a comp org without enforcing anything', () => {
   });
 });
 
-it('counts every stored check that no plan covers, and logs one a minute for each org', () => {
+it('every stored check that no plan covers is counted, and one a minute is logged for each org', () => {
   const { gate, time, logged, counted } = gateAt(false);
   const store = (orgId: OrgId) => {
     const entitled = gate.guess(caller(orgId), acme);

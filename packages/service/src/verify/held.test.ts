@@ -34,7 +34,7 @@ const verify = (meanwhile: (holds: Holds) => void) => {
   return verifier.verify(caller, { grant: 'g', proof: 'p', action }, idempotency);
 };
 
-it('an ALLOW that is stored is not answered once the fence, or anything else, holds the process', async () => {
+it('a stored ALLOW is refused with SERVICE_UNAVAILABLE once the fence or the clock holds the process', async () => {
   expect(await verify(() => {})).toMatchObject({ decision: 'ALLOW', replayed: true });
   const isOver = { reason: 'the database was replaced', isOfAll: true };
   for (const hold of [

@@ -49,7 +49,7 @@ const verify = (live: RpCaller | null) => {
   );
 };
 
-it('a request whose idempotency key was taken meanwhile gets that answer while its own API key is live, else 401', async () => {
+it('a request whose idempotency key was taken meanwhile gets the stored answer if its API key is live, else 401', async () => {
   expect(await verify(caller)).toMatchObject({ receiptId: 'drc_1', replayed: true });
   await expect(verify(null)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
 });
