@@ -174,15 +174,15 @@ describe('a run fails, with a report of at most 1 MiB, against an endpoint that 
       },
     ],
     'sends a gzip bomb': ['wrong', (socket) => ok(socket, BOMB, { 'content-encoding': 'gzip' })],
-    'redirects inside': [
+    'redirects to a loopback address': [
       'wrong',
       (socket) =>
         socket.end(head('307 Temporary Redirect', { 'content-length': 0, location: 'http://127.0.0.1:1/' })),
     ],
-    'nests without end': ['wrong', body(() => '['.repeat(1_000_000))],
+    'sends a million nested arrays': ['wrong', body(() => '['.repeat(1_000_000))],
     'sends half an answer': ['wrong', body((right) => right.slice(0, right.length / 2))],
     'sends null': ['wrong', body(() => 'null')],
-    'says as much as it may': [
+    'answers each case with a long error': [
       'wrong',
       body((right) => {
         const { results, ...rest } = JSON.parse(right) as { results: { id: string }[] };

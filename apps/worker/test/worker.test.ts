@@ -146,7 +146,7 @@ describe('two rounds of the worker', () => {
     expect(await audited(early.did)).toEqual([]);
   });
 
-  it('ask a domain that did not answer again after an hour, and unverify it once its 72 h are over', async () => {
+  it('repeat a check without an answer after an hour, and mark the Principal unverified once its 72 h are over', async () => {
     const isRecent = (ms: number) => Date.now() - ms < 10 * 60_000;
     expect(ofFirst.checks.slice(3).map(isRecent)).toEqual([true, false, true]);
     expect(await statesOf(away)).toEqual(['verified', 'verified', 'unverified']);

@@ -74,7 +74,7 @@ describe('a configured key file', () => {
     ['SVC_RECEIPT_KEYS', 'receipt-1'],
     ['SVC_STATUS_KEYS', 'status-1'],
   ])(
-    'in %s that is missing, not JSON or without a key refuses the start with an error that names both',
+    'in %s that is missing, not JSON or without a key refuses the start with an error that names variable and path',
     async (name, kid) => {
       const path = join(folder, 'keys.json');
       const load = () => loadSecrets(configOf({ [name]: path }));

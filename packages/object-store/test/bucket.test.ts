@@ -52,7 +52,7 @@ it('an empty AWS_REGION, as a compose file sets it, counts as not set', async ()
   }
 });
 
-describe('a bucket of a server that', () => {
+describe('if the server of a bucket', () => {
   const sha256 = sha256Hex(bytesOf('345'));
   const range = { offset: 3, length: 3, sha256 };
   let name = '';
@@ -66,7 +66,7 @@ describe('a bucket of a server that', () => {
 
   const reading = ['fail', 'cut', 'shorten', 'flip'] as const;
   it.each(reading.map((how) => [BEHAVIOURS[how], how] as const))(
-    '%s is asked again, and if all attempts are wrong, the read fails',
+    '%s, the read is repeated, and fails if all four attempts are wrong',
     async (_, how) => {
       for (const [read, text] of [
         [() => objects.get(name), '0123456789'],
@@ -80,7 +80,7 @@ describe('a bucket of a server that', () => {
     },
   );
 
-  it('sends the whole object for a range has the read fail with wrong-bytes', async () => {
+  it('sends the whole object for a range, the read fails with wrong-bytes', async () => {
     server.behave('whole');
     await expect(objects.getRange(name, range)).rejects.toMatchObject({ kind: 'wrong-bytes' });
   });
@@ -88,7 +88,7 @@ describe('a bucket of a server that', () => {
   it.each([
     [BEHAVIOURS.hang, 'hang'],
     [BEHAVIOURS.drip, 'drip'],
-  ] as const)('%s has the read fail with unavailable: each attempt has a deadline', async (_, how) => {
+  ] as const)('%s, the read fails with unavailable: each attempt has a deadline', async (_, how) => {
     const impatient = await open(server.endpoint, IMPATIENCE);
     server.behave(how);
     await expect(impatient.get(name)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -97,7 +97,7 @@ describe('a bucket of a server that', () => {
     expect(Buffer.from(await objects.get(name)).toString()).toBe('0123456789');
   });
 
-  it('answers 503 has every call fail with unavailable', async () => {
+  it('answers 503, every call fails with unavailable', async () => {
     server.behave('fail');
     const [another, text] = named(newFolder(), 'another');
     for (const call of [
@@ -110,7 +110,7 @@ describe('a bucket of a server that', () => {
       await expect(call()).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('answers 503 is asked four times, and one that refuses only once', async () => {
+  it('answers 503, it is asked four times, but only once if it refuses', async () => {
     server.behave('fail');
     let before = server.asked;
     await expect(objects.head(name)).rejects.toThrow();
@@ -123,7 +123,7 @@ describe('a bucket of a server that', () => {
 
   const putting = ['lose-answer', 'no-conditions', 'unconditional'] as const;
   it.each(putting.map((how) => [BEHAVIOURS[how], how] as const))(
-    '%s has the right bytes after a put, also where wrong ones were',
+    '%s, a put stores the right bytes, also over wrong ones',
     async (_, how) => {
       const [another, text] = named(newFolder(), `put ${how}`);
       server.behave(how, how === 'lose-answer' ? 1 : undefined);
@@ -139,7 +139,7 @@ describe('a bucket of a server that', () => {
     },
   );
 
-  it('stores half of what is put is detected, and another put repairs it once the server stores all', async () => {
+  it('stores half of what is put, this is detected, and another put repairs it once the server stores all', async () => {
     const [another, text] = named(newFolder(), 'halved');
     server.behave('halve');
     await objects.put(another, text);
@@ -150,7 +150,7 @@ describe('a bucket of a server that', () => {
     expect(Buffer.compare(await objects.get(another), text)).toBe(0);
   });
 
-  it('answers "missing" while it replaces an object is asked again, and the object is put again if it stays missing', async () => {
+  it('answers "missing" while it replaces an object, it is asked again, and the object is put again if it stays missing', async () => {
     const [another, text] = named(newFolder(), 'replaced');
     await objects.put(another, text);
     const put = 1;
@@ -165,14 +165,14 @@ describe('a bucket of a server that', () => {
     expect(Buffer.compare(await objects.get(another), text)).toBe(0);
   });
 
-  it('forgets a put has the object read as missing', async () => {
+  it('forgets a put, the object is read as missing', async () => {
     const [another, text] = named(newFolder(), 'forgotten');
     server.behave('forget');
     await objects.put(another, text);
     await expect(objects.get(another)).rejects.toMatchObject({ kind: 'missing' });
   });
 
-  it('lists stale pages is tolerated, but pages out of order or of another prefix are refused', async () => {
+  it('lists stale pages, these are accepted, but pages out of order or of another prefix are refused', async () => {
     const folder = newFolder();
     for (const text of ['1', '2', '3', '4', '5']) await objects.put(...named(folder, text));
     const all = async () => {

@@ -463,7 +463,7 @@ describe('SETs of one Grant', () => {
   });
 });
 
-it('a paused stream gets its SETs once it is enabled; events from while a stream is disabled are never sent', async () => {
+it('a paused stream gets its SETs once it is enabled; events that occur while it is disabled are never sent', async () => {
   const { received, deliver } = await start();
   const stream = await openStream('a');
   const set = (status: 'enabled' | 'paused' | 'disabled') =>

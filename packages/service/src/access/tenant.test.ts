@@ -52,7 +52,7 @@ describe('a DID that is a Principal of one customer and a relying party of anoth
     await Promise.all([...waiting, own]);
   });
 
-  it('has separate exclusive keys on each side', () => {
+  it('has separate exclusive keys on each side, so that neither blocks the other', () => {
     expect(exclusiveKeyOf('principal', did)).not.toBe(exclusiveKeyOf('relying_party', did));
   });
 });

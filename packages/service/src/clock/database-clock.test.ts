@@ -116,7 +116,7 @@ describe("a process's time", () => {
     }
   });
 
-  it('takes over a reading requested by resync as it is', async () => {
+  it('is set to a requested reading (resync) without a correction', async () => {
     fakeTime();
     const { clock, database } = await start();
     database.wayBackMs = 500;

@@ -67,7 +67,7 @@ describe('withoutOlderPushes, for the pushes of one org,', () => {
     },
   );
   it.each(both(blocked, allowed))(
-    'keeps the last line of a log that contains the copy, if as_of is equal: the fence may be older than the log',
+    'keeps the last line of a log that contains the copy, if as_of is equal: the fence may be behind the log',
     (copy, line) => {
       expect(withoutOlderPushes([{ ...copy }], [copy, line])).toEqual([line]);
     },

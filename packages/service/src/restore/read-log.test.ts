@@ -76,20 +76,20 @@ describe('a revocation is read', () => {
     ['behind a time and a name', [`2026-11-22T10:00:00Z node-1 ${known}`]],
     ['behind braces', [`{app="svc"} ${known}`]],
     ['behind an object', [`{"app":"svc","pod":{"name":"api-1"}} ${known}`]],
-    ['with the end of a line of Windows', [`${known}\r`]],
+    ['with a Windows line end', [`${known}\r`]],
     ['from Docker', [docker(`${known}\n`)]],
     [
       'from Docker in parts, the other stream between them',
       [docker(head), docker('x\n', 'stderr'), docker(`${tail}\n`)],
     ],
-    ['from Docker by a shipper that leaves ends of lines away', [docker('starting'), docker(known)]],
+    ['from Docker by a shipper that drops line ends', [docker('starting'), docker(known)]],
     ['from Kubernetes', [cri('F', known)]],
     ['from Kubernetes in parts', [cri('P', head), cri('F', 'x', 'stderr'), cri('F', tail)]],
     ['from journald', [JSON.stringify({ PRIORITY: '6', MESSAGE: known })]],
     ['from journald as bytes', [JSON.stringify({ MESSAGE: [...Buffer.from(known)] })]],
-    ['from a shipper that calls it message', [JSON.stringify({ '@timestamp': 1, message: known })]],
-    ['from a shipper that calls it line', [JSON.stringify({ labels: { app: 'svc' }, line: known })]],
-    ['from a shipper that calls it msg', [JSON.stringify({ msg: known })]],
+    ['from a shipper that names the field message', [JSON.stringify({ '@timestamp': 1, message: known })]],
+    ['from a shipper that names the field line', [JSON.stringify({ labels: { app: 'svc' }, line: known })]],
+    ['from a shipper that names the field msg', [JSON.stringify({ msg: known })]],
   ])('%s', (_, lines) => {
     expect(read(lines)).toMatchObject(ALL_READ);
   });
@@ -100,7 +100,7 @@ describe('a file is refused, and the line named, if it has a revocation', () => 
     ['cut off', ['x', known.slice(0, -3)], 'line 2 has a revocation that is cut off'],
     ['without its beginning', [docker(`${tail}\n`)], 'line 1 has a revocation that is cut off'],
     ['without its end', [docker(head)], 'its end has a revocation that is cut off'],
-    ['followed by something', [`${known} x`], 'line 1 has a revocation that is cut off'],
+    ['followed by other text', [`${known} x`], 'line 1 has a revocation that is cut off'],
     [
       'in an object of unknown form',
       [JSON.stringify({ _source: { text: known } })],

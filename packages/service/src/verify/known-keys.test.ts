@@ -34,7 +34,7 @@ describe('withKnownKeys', () => {
     expect(known.endedFromMs).toEqual(document.endedFromMs);
   });
 
-  it('drops a key with other bytes under a known kid: a kid stands for one key for ever', () => {
+  it('drops a key with other bytes under a known kid, since a kid always stands for the same key', () => {
     const swapped = documentOf({ 'key-1': two });
     expect(kidsOf(withKnownKeys(swapped, [recordOf('key-1', one)]))).toEqual([]);
   });

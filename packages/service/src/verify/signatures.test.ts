@@ -83,7 +83,7 @@ describe('GrantMemo', () => {
     }
   });
 
-  it('verifies a known Grant as without it under other keys, with a changed text and with a changed signature', () => {
+  it('verifies a known Grant like the plain crypto under other keys, with a changed text and with a changed signature', () => {
     const memo = new GrantMemo(nativeCrypto);
     const { grant } = parsePresented(honest);
     if (!grant.ok) throw new Error(grant.problem);
