@@ -68,7 +68,7 @@ const run = async ({
   return { ran, stored, ended: stored[0] };
 };
 
-describe('a run', () => {
+describe('a conformance run', () => {
   const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
     'loopback.example': ['127.0.0.1'],
     'private.example': ['10.1.2.3'],
@@ -135,7 +135,7 @@ describe('a run', () => {
   });
 });
 
-describe('a run fails, with a report of at most 1 MiB, against an endpoint that is honest about itself and then', () => {
+describe('a conformance run fails, with a report of at most 1 MiB, against an endpoint that is honest about itself and then', () => {
   const chunked = { 'transfer-encoding': 'chunked' };
   const body =
     (change: (right: string) => string | Buffer): Mode =>
@@ -213,7 +213,7 @@ describe('a run fails, with a report of at most 1 MiB, against an endpoint that 
   });
 });
 
-describe('a run whose lease', () => {
+describe('a conformance run whose lease', () => {
   const silent: Transport = { post: () => new Promise(() => {}) };
 
   it('is lost stops during a request, and stores nothing', async () => {

@@ -5,7 +5,7 @@ import { Semaphore } from './semaphore.ts';
 const full = () => new Error('full');
 
 describe('a semaphore', () => {
-  it('runs at most the given number at once, in order of arrival, whether they succeed or fail', async () => {
+  it('runs at most the given number of calls at once, in order of arrival, whether they succeed or fail', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),

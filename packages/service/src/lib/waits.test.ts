@@ -52,7 +52,7 @@ describe('calls that wait on a node', () => {
     await end();
   });
 
-  it('are at most 512 of all newcomers, however many orgs they have, and a tenant can wait as well', async () => {
+  it('are at most 512 of all newcomers, however many orgs they have, and a customer can wait as well', async () => {
     const { wait, end } = opened();
     let waiting = 0;
     for (let org = 0; org < 33; org += 1) waiting += await wait(tenant(org, 1, 'newcomers'), 32);

@@ -66,7 +66,7 @@ const readerOf = async (forged: Forged = {}) => {
 };
 
 describe('a status list', () => {
-  it('reads a set bit as revoked and a clear one as not revoked, with the time of the check', async () => {
+  it('gives revoked for a set bit and not revoked for a clear one, with the time of the check', async () => {
     const { reader } = await readerOf();
     expect(await reader.find(URL_1, 7)).toMatchObject({
       answer: 'found',
