@@ -1,6 +1,7 @@
 /**
- * The pages as the API serves them: one HTML file each, scripts and styles beside them under names that hold their
- * hash. Addresses are relative, so that they work behind a path prefix; nothing is inline, as the policy demands.
+ * Builds the pages that the API serves: one HTML file each, with scripts and styles beside it under names that contain
+ * their hash. Addresses are relative, so that they work behind a path prefix. Nothing is inline, as the content
+ * security policy demands.
  */
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, runnerImport } from 'vite';
@@ -9,7 +10,7 @@ const page = (name: string): string => fileURLToPath(new URL(`${name}.html`, imp
 
 const conditions = ['svc-source', 'module', 'browser'];
 
-/** A rendering to text has no use for them. */
+/** Rendering to text does not need styles. */
 const withoutStyles: Plugin = {
   name: 'without-styles',
   enforce: 'pre',
@@ -26,7 +27,7 @@ const importPrerender = () =>
     },
   );
 
-/** Each page holds what it shows before its script has arrived. */
+/** Writes into each page what it shows before its script is loaded. */
 const prerendered = (): Plugin => {
   let imported: ReturnType<typeof importPrerender> | undefined;
   return {
@@ -45,7 +46,7 @@ const prerendered = (): Plugin => {
   };
 };
 
-/** The only address that Redoc would fetch by itself: its maker's logo. Without an image it shows none. */
+/** The only address that Redoc would fetch by itself: its maker's logo. Without the image it shows no logo. */
 const VENDOR_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
 const withoutVendorLogo: Plugin = {

@@ -1,6 +1,6 @@
 /**
- * The verifier as one HTML file that works from disk: script and style inline, each allowed by its hash and nothing
- * else. Built after the served pages, beside them.
+ * Builds the verifier as one HTML file that works from disk: script and style are inline, and the policy allows each by
+ * its hash and nothing else. Built after the served pages, into the same folder.
  */
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -8,13 +8,13 @@ import { defineConfig, type Plugin } from 'vite';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** A `<` in code can only be part of an operator or a string; `<\/script` and `<\!--` mean the same in a string. */
+/** A `<` in code is part of an operator or of a string; in a string `<\/script` and `<\!--` have the same meaning. */
 const asInlineScript = (code: string): string =>
   code.replaceAll(/<(?=\/script|!--)/gi, String.raw`\x3c`).trim();
 
 const writeOneFile: Plugin = {
   name: 'write-one-file',
-  // After the styles have become a file.
+  // Runs after the styles have become a file.
   enforce: 'post',
   generateBundle(_, bundle) {
     const outputs = Object.values(bundle);
@@ -65,7 +65,7 @@ export default defineConfig({
     target: 'es2022',
     emptyOutDir: false,
     modulePreload: false,
-    // Else it would be written into the script.
+    // Otherwise Vite would write the styles into the script.
     cssCodeSplit: false,
     rolldownOptions: {
       input: fileURLToPath(new URL('src/verifier/offline.tsx', import.meta.url)),

@@ -1,6 +1,6 @@
 /**
- * The guide, by Eleventy: each page beside its Markdown in `dist/guide/`, what they load in `dist/pages/` under names
- * that hold their hash, and llms.txt. `--to FOLDER` writes it elsewhere, where it is a site of its own.
+ * Builds the guide with Eleventy: each page beside its Markdown in `dist/guide/`, the assets in `dist/pages/` under
+ * names that contain their hash, and llms.txt. `--to FOLDER` writes a guide that stands alone, as a site of its own.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ const write = (name: string, content: string | Uint8Array): void => {
   writeFileSync(file, content);
 };
 
-/** Under a name that holds its hash; answers that. */
+/** Writes an asset under a name that contains its hash, and returns that name. */
 const writeAsset = (name: string, content: string | Uint8Array): string => {
   const hash = createHash('sha256').update(content).digest('base64url').slice(0, 8);
   const extension = extname(name);
@@ -56,7 +56,7 @@ const bundle = async (entry: string): Promise<string> => {
   return outputFiles[0]?.text ?? '';
 };
 
-/** By itself the guide has no other pages of the service to lead to. */
+/** A guide that stands alone has no other pages of the service to link to. */
 const withoutService = (source: Source): Source => ({
   ...source,
   markdown: source.markdown.replaceAll(/\[([^\]]*)\]\(\/[^)]*\)/g, '$1'),
@@ -70,7 +70,7 @@ const pages = sources.map((source) => ({ source, ...headOf(source) }));
 const contents = pages.filter(({ source }) => source.isListed);
 const sections = new Map<Source, readonly Section[]>();
 
-/** The index for the search, made of the parsed pages as they are rendered. */
+/** The search index, made from the pages as they are rendered. */
 const indexOf = (): readonly Entry[] =>
   pages.flatMap(({ source, title }) =>
     (sections.get(source) ?? []).map(
@@ -121,7 +121,7 @@ await new Eleventy(HERE, to, {
 }).write();
 
 for (const { source } of pages) write(`${source.address}.md`, markdownFor(source, resolve));
-// By itself it begins at its root; as a part of the service that is another page.
+// A guide that stands alone begins at its root; in the service the root is another page.
 if (isAlone) write('index.html', readFileSync(join(to, 'guide.html')));
 else write('error.html', errorPage(assets.style));
 write('llms.txt', llmsText(pages, 'llms'));

@@ -1,4 +1,4 @@
-/** A page for every error code and every reason code, made of the tables that the service itself answers from. */
+/** A page for every error code and every reason code, made from the tables from which the service answers. */
 import { readFileSync } from 'node:fs';
 import {
   ERROR_CODES,
@@ -25,7 +25,7 @@ interface CodePage {
 }
 
 const isRefusal = (code: string): code is RefusalCode => (REFUSAL_CODES as readonly string[]).includes(code);
-/** Those that the service itself never answers. */
+/** Codes that the service itself never answers. */
 const OWN_REFUSALS = REFUSAL_CODES.filter((code) => !(ERROR_CODES as readonly string[]).includes(code));
 
 export const codePages = (): readonly CodePage[] => [

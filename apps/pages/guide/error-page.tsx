@@ -1,4 +1,7 @@
-/** The page that tells a browser of an error, at whatever path: the API puts in the way to its root, the code and the message. */
+/**
+ * The page that shows an error to a browser, at any path. The API inserts the path to its root, the code and the
+ * message.
+ */
 import { renderToString } from 'preact-render-to-string';
 import { Top } from '../src/shared/top.tsx';
 

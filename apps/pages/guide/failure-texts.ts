@@ -1,6 +1,7 @@
 /**
- * What the guide says about each failure of a Receipt and of what goes with it: one text for each code, which types
- * demand of those of `@svc/receipts` and of restore statements. The others are of the libraries that ask a service, and of the kits.
+ * What the guide says about each failure of a Receipt and of the artifacts around it: one text for each code. The types
+ * require a text for each code of `@svc/receipts` and of restore statements. The other codes belong to the libraries
+ * that call a service, and to the kits.
  */
 import type { AuditFailureCode } from '@svc/receipts/audit';
 import type { BundleFailureCode } from '@svc/receipts/bundle';
@@ -11,7 +12,7 @@ type Code =
   | AuditFailureCode
   | BundleFailureCode
   | RestoreStatementFailure['code']
-  /** `@svc/sdk-rp` and the kits, of an answer to their own call. */
+  /** `@svc/sdk-rp` and the kits: an answer to their own call. */
   | 'grant-hash'
   | 'proof-hash'
   | 'relying-party'
@@ -20,7 +21,7 @@ type Code =
   | 'clock-behind'
   | 'receipt-id'
   | 'decision'
-  /** The kits alone. */
+  /** The kits only. */
   | 'request-mismatch'
   | 'malformed-answer'
   | 'malformed-json'
@@ -277,7 +278,7 @@ export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
     remedy:
       'No genuine decision rests on such balances: keep them with the Receipt, and ask the operator of the service.',
   },
-  // What else the service signs.
+  // Other artifacts that the service signs.
   'malformed-status-list': {
     meaning: 'The payload is no Bitstring Status List credential of the service.',
     remedy: 'Give the answer of the address in the Grant’s `credentialStatus`, unchanged.',

@@ -1,4 +1,4 @@
-/** What a page is called, and what it is about: out of its own first lines. */
+/** The title and description of a page, taken from its first lines. */
 import type { Source } from './sources.ts';
 
 export interface Head {
@@ -7,16 +7,16 @@ export interface Head {
   readonly description: string;
 }
 
-/** Throws where a page has no title, or no sentence. */
+/** @throws Error where a page has no title or no sentence */
 export const headOf = ({ markdown, address }: Pick<Source, 'markdown' | 'address'>): Head => {
   const prose = markdown
     .replaceAll(/^```.*?^```$/gms, '')
-    // What was decided may begin with a list.
+    // The decision may begin with a list.
     .replaceAll(/^\*\*Decision\.\*\*\n+(?:- )?/gm, '**Decision.** ');
   const [whole = '', title] = /^# (.*)$/m.exec(prose) ?? [];
   if (title === undefined) throw new Error(`${address} has no title`);
   const parts = prose.slice(prose.indexOf(whole) + whole.length).split(/\n{2,}/);
-  // The description of a decision page is what was decided.
+  // The description of a decision page is the decision.
   const first = parts.filter((part) => part.startsWith('**Decision.**'));
   const sentences = [...first, ...parts].map((part) => sentenceOf(part.trim()));
   const description = sentences.find((sentence) => sentence !== '');
@@ -24,12 +24,12 @@ export const headOf = ({ markdown, address }: Pick<Source, 'markdown' | 'address
   return { title: plain(title), description };
 };
 
-/** The first sentence of a paragraph; nothing of a heading, a list, a table, a picture or a quotation. */
+/** The first sentence of a paragraph; empty for a heading, a list, a table, a picture or a quotation. */
 const sentenceOf = (paragraph: string): string => {
   if (/^(?:[#>|!<]|[-*] |[0-9]+\. )/.test(paragraph)) return '';
   const text = plain(paragraph.replace(/^\*\*\w+\.\*\* /, ''));
   const sentence = /^.*?[.?!](?= |$)/.exec(text)?.[0] ?? text;
-  // What the colon leads to, such as a list, is not there.
+  // What the colon introduces, such as a list, is not part of the description.
   return sentence.replace(/[:;,]$/, '.');
 };
 

@@ -1,4 +1,4 @@
-/** What a page of the guide has around its text: the head of all pages, the search, the contents, its headings. */
+/** The frame of a page of the guide: the head of all pages, the search, the contents, and the page's headings. */
 import { renderToString } from 'preact-render-to-string';
 import { Top } from '../src/shared/top.tsx';
 import { relative, type Section } from './markdown.ts';
@@ -8,7 +8,7 @@ export interface Layout {
   readonly source: Source;
   readonly title: string;
   readonly description: string;
-  /** Rendered. */
+  /** The rendered Markdown. */
   readonly html: string;
   readonly headings: readonly Pick<Section, 'heading' | 'id'>[];
   /** The guide is served alone, without the service's other pages. */
@@ -17,7 +17,7 @@ export interface Layout {
   readonly assets: { readonly style: string; readonly script: string; readonly index: string };
 }
 
-/** Few headings need no list. */
+/** Fewest headings for which a list of them is shown. */
 const LISTED_HEADINGS = 4;
 
 export const layOut = (page: Layout): string => {
@@ -74,7 +74,7 @@ ${renderToString(
         <nav id="contents" aria-label="Pages of the guide">
           {sections(page).map(([section, entries]) => (
             <>
-              {/* The first section is its page alone. */}
+              {/* The first section is only its page. */}
               {entries.some(({ title }) => title !== section) && <h2>{section}</h2>}
               <ul>
                 {entries.map(({ source, title }) => (
@@ -113,7 +113,7 @@ const Headings = ({ headings }: Pick<Layout, 'headings'>) =>
     </details>
   );
 
-/** `guide` lies at the root, `guide/start/agent` two below it. */
+/** The relative path to the root: `guide` lies at the root, `guide/start/agent` two levels below it. */
 const rootOf = (address: string): string => '../'.repeat(address.split('/').length - 1) || './';
 
 const sections = ({ contents }: Layout): readonly (readonly [string, Layout['contents']])[] => {

@@ -1,4 +1,4 @@
-/** llms.txt (llmstxt.org): which pages there are, as Markdown, for programs that read. */
+/** llms.txt (llmstxt.org): the list of pages, as Markdown, for programs. */
 import type { Head } from './head.ts';
 import { relative } from './markdown.ts';
 import type { Source } from './sources.ts';
@@ -7,7 +7,7 @@ interface Named extends Head {
   readonly source: Source;
 }
 
-/** `from` is the address of the text itself, which its links are relative to. */
+/** `from` is the address of llms.txt itself, to which its links are relative. */
 export const llmsText = (pages: readonly Named[], from: string): string => {
   const names = [...new Set(pages.map(({ source }) => source.section))];
   const parts = names.map((name) => {
@@ -17,7 +17,7 @@ export const llmsText = (pages: readonly Named[], from: string): string => {
         ({ source, title, description }) =>
           `- [${title}](${relative(from, `${source.address}.md`)}): ${description}`,
       );
-    // What may be left out where room is short has this name in the format.
+    // The format gives this name to the section that a reader with little room may leave out.
     return `## ${name === 'Decisions' ? 'Optional' : name}\n\n${entries.join('\n')}`;
   });
   return `# svc

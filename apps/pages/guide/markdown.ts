@@ -1,4 +1,4 @@
-/** How Markdown of this repository becomes a page: headings that can be linked to, links that lead on, code in colours. */
+/** Renders Markdown of this repository as a page: headings with anchors, links between pages, coloured code. */
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { slug } from 'github-slugger';
@@ -10,12 +10,12 @@ import { ROOT, type Source } from './sources.ts';
 loadLanguages(['bash', 'json', 'jsx', 'python', 'go', 'sql', 'tsx', 'typescript', 'yaml']);
 const ALIASES: Readonly<Record<string, string>> = { sh: 'bash', js: 'javascript', ts: 'typescript' };
 
-/** Characters of a cell. */
+/** Most characters of a cell that is kept narrow. */
 const SHORT = 5;
 
 type Plain = Pick<Source, 'address' | 'file'>;
 
-/** What a link comes to, on the page that it is written on. */
+/** The target of a link, as seen from the page that contains it. */
 export type Resolved =
   | { readonly kind: 'page'; readonly address: string; readonly hash: string }
   | { readonly kind: 'picture'; readonly address: string }
@@ -24,7 +24,7 @@ export type Resolved =
   | { readonly kind: 'service'; readonly address: string }
   | { readonly kind: 'elsewhere' };
 
-/** Throws where nothing is: a guide with such a link is not built. */
+/** The resolver throws where a link has no target, so a guide with such a link is not built. */
 export const createResolver = (sources: readonly Plain[], pictureOf: (path: string) => string) => {
   const byFile = new Map(sources.flatMap(({ file, address }) => (file === null ? [] : [[file, address]])));
   const addresses = new Set(sources.map(({ address }) => address));
@@ -53,7 +53,7 @@ export const createResolver = (sources: readonly Plain[], pictureOf: (path: stri
 };
 export type Resolver = ReturnType<typeof createResolver>;
 
-/** The relative link from one address to another, as a browser resolves it; also behind a prefix of the path. */
+/** The relative link from one address to another, as a browser resolves it. It also works behind a path prefix. */
 export const relative = (from: string, to: string): string =>
   posix.join(posix.relative(posix.dirname(`/${from}`), posix.dirname(`/${to}`)), posix.basename(to));
 
@@ -69,7 +69,7 @@ interface Token {
   readonly map: [number, number] | null;
   hidden: boolean;
 }
-/** As much as is used of markdown-it, which Eleventy brings along. */
+/** The part of markdown-it that is used here; Eleventy brings the package. */
 export interface Markdown {
   use(plugin: unknown, options?: object): Markdown;
   set(options: object): Markdown;
@@ -83,7 +83,7 @@ interface State {
   readonly env: Environment;
   readonly Token: new (type: string, tag: string, nesting: number) => Token;
 }
-/** What a rendering is told. */
+/** The input of a rendering. */
 export interface Environment {
   readonly source: Plain;
 }
@@ -93,7 +93,7 @@ export const amendMarkdown = (md: Markdown, resolve: Resolver): Markdown => {
   md.use(anchors, { slugify: slug, level: [1, 2, 3, 4], tabIndex: false });
   const { rules } = md.renderer;
   let isNarrow = false;
-  // A table that is wider than the screen scrolls by itself, and by keyboard.
+  // A table wider than the screen scrolls on its own, by keyboard too.
   rules.table_open = () => {
     isNarrow = true;
     return '<div class="wide" tabindex="0"><table>\n';
@@ -111,18 +111,18 @@ export const amendMarkdown = (md: Markdown, resolve: Resolver): Markdown => {
     isNarrow = false;
     return `</${tokens[at]?.tag}>\n`;
   };
-  // On a narrow screen a column, and large letters, break the names of codes where people read them in parts.
+  // In a narrow column, or in large letters, the name of a code breaks between the words that it is made of.
   const breakable = (text = ''): string =>
     isNarrow ? escapeHtml(text).replaceAll('_', '_<wbr>') : escapeHtml(text);
   rules.text = (tokens, at) => breakable(tokens[at]?.content);
   rules.code_inline = (tokens, at) => `<code>${breakable(tokens[at]?.content)}</code>`;
-  // A column of numbers is as narrow as they are.
+  // A column of numbers is only as wide as they are.
   md.core.ruler.push('short', ({ tokens }) => {
     for (const [i, token] of tokens.entries())
       if (token.type === 'td_open' && (tokens[i + 1]?.content.length ?? 0) <= SHORT)
         token.attrSet('class', 'short');
   });
-  // The corner of a table is no heading.
+  // The corner cell of a table is not a heading.
   md.core.ruler.push('corners', ({ tokens }) => {
     for (const [i, token] of tokens.entries())
       if (token.type === 'th_open' && tokens[i + 1]?.content === '') {
@@ -144,7 +144,8 @@ export const amendMarkdown = (md: Markdown, resolve: Resolver): Markdown => {
             token.attrSet(name, relative(address, target.address));
           isInFile = target.kind === 'file' ? target.path : null;
         }
-        // Files are named: they are where this guide comes from, and not at an address that everybody has.
+        // A link to a file becomes its name: the file is in the repository, and has no address that every reader can
+        // open.
         if (isInFile !== null && (token.type === 'link_open' || token.type === 'link_close')) {
           const { type } = token;
           Object.assign(token, new NewToken('text', '', 0));
@@ -170,7 +171,10 @@ const colour = (code: string, info: string): string => {
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** The Markdown of a page for programs: its links lead to other Markdown, files of the repository are named. */
+/**
+ * The Markdown of a page, for programs. Its links lead to other Markdown; links to files of the repository become
+ * names.
+ */
 export const markdownFor = (source: Source, resolve: Resolver): string =>
   source.markdown
     .replaceAll(/(?<!!)\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, text: string, target: string) => {
@@ -192,7 +196,7 @@ export interface Section {
   readonly text: string;
 }
 
-/** What the search looks through: a page in the parts that its headings make. */
+/** The entries of the search: a page divided at its headings. */
 export const sectionsOf = (tokens: readonly Token[]): readonly Section[] => {
   const sections: (Section & { text: string })[] = [];
   for (const [i, token] of tokens.entries()) {

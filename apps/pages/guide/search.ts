@@ -1,4 +1,7 @@
-/** Search in the tab: the texts of the guide come with the first use, and are indexed here. Nothing is asked of anybody. */
+/**
+ * Search in the browser tab: the texts of the guide are loaded with the first use and indexed here. No query leaves the
+ * tab.
+ */
 import MiniSearch, { type SearchResult } from 'minisearch';
 
 /** Address, title of the page, heading, its id, text. */
@@ -40,7 +43,7 @@ const load = async (): Promise<MiniSearch> => {
   return index;
 };
 
-/** Pages that say how something is done come first, those that say why it is built so last. */
+/** Ranks pages that say how something is done first, and pages that say why it is built so last. */
 const weightOf = (address: unknown): number => {
   if (/^guide\/(?:start|how-to)\//.test(`${address}`)) return 3;
   return /^guide\/decisions\//.test(`${address}`) ? 0.3 : 1;
@@ -72,12 +75,12 @@ const search = async (): Promise<void> => {
 
 const show = ({ address, title, heading, text, terms }: SearchResult): HTMLElement => {
   const link = document.createElement('a');
-  // Addresses are given from the root of the service, which the first link of the page leads to.
+  // Addresses are relative to the root of the service, to which the first link of the page leads.
   link.href = new URL(address, document.querySelector<HTMLAnchorElement>('.brand')?.href ?? '').href;
   link.textContent = heading === title ? title : `${title} › ${heading}`;
   const excerpt = document.createElement('span');
   const at = Math.max(0, text.toLowerCase().indexOf(terms[0] ?? '') - 30);
-  // Whole words, but for the last one.
+  // Begins at a whole word; the last word may be cut off.
   excerpt.textContent = (at === 0 ? text : text.slice(at).replace(/^\S*\s/, '')).slice(0, EXCERPT);
   const item = document.createElement('li');
   item.append(link, excerpt);
@@ -86,7 +89,7 @@ const show = ({ address, title, heading, text, terms }: SearchResult): HTMLEleme
 
 const links = (): readonly HTMLAnchorElement[] => [...(list?.querySelectorAll('a') ?? [])];
 
-/** Up from the first is back into the field. */
+/** Moving up from the first result returns to the field. */
 const move = (steps: number): void => {
   const all = links();
   const at = all.indexOf(document.activeElement as HTMLAnchorElement) + steps;
@@ -115,12 +118,12 @@ const box = input?.closest('search');
 box?.addEventListener('keydown', (event) => {
   if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
   event.preventDefault();
-  // What was closed comes again.
+  // Opens results that were closed.
   if (found?.hidden !== false) void search();
   move(event.key === 'ArrowDown' ? 1 : -1);
 });
 box?.addEventListener('focusout', ({ relatedTarget }) => {
-  // Null where the window lost the focus, or a place that takes none was pressed.
+  // Null where the window lost the focus, or where an element that cannot take it was pressed.
   if (relatedTarget instanceof Node && !box.contains(relatedTarget)) close();
 });
 document.addEventListener('pointerdown', ({ target }) => {

@@ -1,17 +1,17 @@
-/** Which pages the guide has, in the order of its contents: Markdown of this repository, and one page per code. */
+/** The pages of the guide, in the order of its contents: Markdown of this repository, and one page for each code. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { codePages } from './codes.ts';
 
 export const ROOT = new URL('../../../', import.meta.url);
 
 export interface Source {
-  /** Below the root of the service, without a slash before it. */
+  /** Below the root of the service, without a leading slash. */
   readonly address: string;
   readonly section: string;
-  /** Where it lies in the repository; null: it is made of tables of the code. */
+  /** Its path in the repository; null where the page is made from tables in the code. */
   readonly file: string | null;
   readonly markdown: string;
-  /** It stands in the contents, and not only on the page of its section. */
+  /** True where the contents list the page; otherwise only the page of its section does. */
   readonly isListed: boolean;
 }
 
@@ -52,7 +52,7 @@ const SECTIONS: readonly (readonly [section: string, files: readonly string[]])[
   ['Decisions', decisions()],
 ];
 
-/** Every page. Addresses are stable: what links to one is outside this repository too. */
+/** Every page. Addresses are stable, since links from outside this repository lead to them. */
 export const listSources = (): readonly Source[] => [
   ...SECTIONS.flatMap(([section, files]) =>
     files.map((file) => ({
@@ -67,7 +67,7 @@ export const listSources = (): readonly Source[] => [
   ...codePages().map((page) => ({ ...page, section: 'Codes', file: null })),
 ];
 
-/** `docs/guide/start/agent.md` is at `guide/start/agent`, a README where its folder is. */
+/** `docs/guide/start/agent.md` is at `guide/start/agent`; a README is at the address of its folder. */
 function addressOf(file: string): string {
   const name = file
     .replace(/^docs\/(?:guide\/)?|^apps\//, '')
@@ -105,7 +105,7 @@ function decisions(): readonly string[] {
     .map((name) => `docs/decisions/${name}`);
 }
 
-/** `docs/decisions` as a page. */
+/** The list of `docs/decisions`, as a page. */
 function decisionList(): Omit<Source, 'isListed'> {
   const index = readFileSync(new URL('docs/decisions/README.md', ROOT), 'utf8');
   const markdown = index.replaceAll(/\]\((?=\d{4}-)/g, '](decisions/');

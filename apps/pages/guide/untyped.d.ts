@@ -1,4 +1,4 @@
-/** As much of each as the guide uses: these packages bring no types for programs. */
+/** The parts that the guide uses of packages that have no types. */
 declare module '@11ty/eleventy' {
   export interface EleventyConfig {
     setTemplateFormats(formats: readonly string[]): void;

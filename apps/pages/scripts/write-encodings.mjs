@@ -1,5 +1,6 @@
-// The last step of the build: what the API serves as it is, compressed as far as it goes, in `dist/encoded/`. HTML pages
-// and texts are not among it: the API writes into them, and they are small. Nor are pictures, which are compressed.
+// The last step of the build: writes compressed copies of the files that the API serves unchanged to `dist/encoded/`,
+// at the highest level. HTML pages and texts are excluded, since the API writes into them and they are small. Pictures
+// are excluded, since they are compressed already.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib';
 

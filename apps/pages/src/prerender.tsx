@@ -1,6 +1,6 @@
 /**
- * What each page shows before its script has arrived: its own first rendering, made at build. The script then goes on
- * from there.
+ * What each page shows before its script is loaded: its own first rendering, made at build. The script then continues
+ * from it.
  */
 import { buildOpenApiDocument } from '@svc/contract/openapi';
 import { renderToString } from 'preact-render-to-string';

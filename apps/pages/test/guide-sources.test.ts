@@ -36,7 +36,7 @@ it('the build of the image has nothing that git ignores: no key of a deployment,
     const name = line.replace(/^\/|\/$/g, '').replaceAll('*', 'any');
     const path = line.endsWith('/') ? `${name}/file` : name;
     files.push(path);
-    // Without a slash before its end it is ignored in any folder.
+    // A pattern of .gitignore without a slash before its end applies in every folder.
     if (!line.slice(0, -1).includes('/')) files.push(`apps/api/${path}`);
   }
   expect(files.length).toBeGreaterThan(20);
@@ -86,7 +86,7 @@ const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
 const readIgnored = () =>
   dockerignore({ ignorecase: false }).add(read('deploy/image/Dockerfile.dockerignore'));
 
-/** Without those in code. */
+/** Links of a page, except those in code. */
 function linksIn(markdown: string): readonly string[] {
   const text = markdown.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`]*`/g, '');
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);

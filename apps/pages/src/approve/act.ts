@@ -1,4 +1,4 @@
 import type { PrincipalClient, Signer } from '@svc/sdk-principal';
 
-/** As the Principal of the API key that was given, and with its signing key where one is unlocked. */
+/** Acts as the Principal of the API key that was given, and signs with its signing key where one is unlocked. */
 export type Act = (signer?: Signer) => PrincipalClient;

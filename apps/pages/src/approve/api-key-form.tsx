@@ -1,11 +1,13 @@
-/** Asks for the Principal's API key, which reads what is asked and approves nothing. */
+/**
+ * Asks for the Principal's API key. The key is enough to read the requests; an approval needs the signing key as well.
+ */
 import { useState } from 'preact/hooks';
 
 export interface ApiKeyFormProps {
   readonly onKey: (key: string) => Promise<void>;
   readonly problem: string | null;
   readonly isOpening: boolean;
-  /** The address names a request. */
+  /** True where the address names one request. */
   readonly isForOne: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** `/approve`: what a Principal is asked, checked in this tab, and its answer, signed in this tab. */
+/** `/approve`: shows the requests to a Principal, checks them in this tab, and signs the answer in this tab. */
 import { createPrincipalClient, type Me } from '@svc/sdk-principal';
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
@@ -9,7 +9,7 @@ import { RequestView } from './request.tsx';
 import { RequestList } from './request-list.tsx';
 import './approve.css';
 
-/** The dashboard's: who has opened that has opened this. Gone with the tab. */
+/** The name that the dashboard uses too, so that a key given there opens this page. Deleted when the tab is closed. */
 const STORED_AS = 'svc-dashboard-key';
 
 interface Opened {
@@ -17,7 +17,7 @@ interface Opened {
   readonly act: Act;
 }
 
-/** What the address names behind `#`, so that no server hears of it; null: all that waits. */
+/** The request that the address names behind `#`, a part that is never sent to a server; null: all that wait. */
 const named = (): string | null => {
   const name = location.hash.slice(1);
   return name === '' || name === 'all' ? null : name;
@@ -30,7 +30,7 @@ const connectionWith = (apiKey: string) => ({
   apiKey,
 });
 
-/** As the Principal that is shown, whatever the service says of the API key later. */
+/** Acts as the Principal that is shown, whatever the service answers about the API key later. */
 const actingAs =
   (principal: string, apiKey: string): Act =>
   (signer) =>

@@ -1,6 +1,6 @@
 /**
- * Where the browser keeps the signing key: one record, of this origin alone. What lies there is encrypted, or a key
- * that cannot be read out.
+ * Where the browser keeps the signing key: one record, readable by this origin only. The record is either encrypted or
+ * holds a key that cannot be exported.
  */
 
 interface Kept {
@@ -13,11 +13,11 @@ interface Sealed extends Kept {
   readonly salt: Uint8Array<ArrayBuffer>;
 }
 
-/** By whom or what the key is kept from being used. */
+/** The kept key, by what guards it against use by somebody else. */
 export type KeptKey =
-  /** Encrypted by a secret that the passkey gives to who has proven to be its user. */
+  /** Encrypted under a secret that the passkey gives only after it has verified its user. */
   | (Sealed & { readonly guard: 'passkey'; readonly credentialId: ArrayBuffer })
-  /** Not extractable; this page asks the passkey for its user before it is used. */
+  /** Not extractable; the page has the passkey verify its user before each use. */
   | (Kept & { readonly guard: 'presence'; readonly credentialId: ArrayBuffer; readonly key: CryptoKey })
   /** Encrypted by a passphrase. */
   | (Sealed & { readonly guard: 'passphrase' });

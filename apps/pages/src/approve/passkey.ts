@@ -1,18 +1,18 @@
 /**
- * Passkeys (WebAuthn), asked for nothing but whether their user is there; with PRF they also give a secret that only
- * then comes out.
+ * Passkeys (WebAuthn), used only to verify that their user is present. With the PRF extension a passkey also gives a
+ * secret after it has verified its user.
  */
 
 export interface Passkey {
   readonly credentialId: ArrayBuffer;
-  /** Null: it gives none. */
+  /** Null where the passkey gives no secret. */
   readonly secret: ArrayBuffer | null;
 }
 
 export const hasPasskeys = (): boolean => typeof PublicKeyCredential === 'function' && window.isSecureContext;
 
 const TIMEOUT_MS = 120_000;
-/** In the flags of the authenticator's answer: it has verified who its user is. */
+/** Bit in the flags of the authenticator's answer: the authenticator has verified its user. */
 const USER_VERIFIED = 0x04;
 
 const random = (bytes: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(bytes));
@@ -36,7 +36,7 @@ export const createPasskey = async (name: string, salt: Uint8Array<ArrayBuffer>)
   return { credentialId: rawId, secret: prf.secret ?? (await askPasskey(rawId, salt)) };
 };
 
-/** Resolves once its user was verified, to the secret where it gives one. */
+/** Resolves once the passkey has verified its user, with the secret where the passkey gives one. */
 export const askPasskey = async (
   credentialId: ArrayBuffer,
   salt: Uint8Array<ArrayBuffer> | null,

@@ -1,6 +1,6 @@
 /**
- * Whether a key is the Principal's, before anything is signed with it: what another signs is refused only once a Grant
- * was reserved for it.
+ * Checks that a key is the Principal's before the page signs with it. The service would refuse another key's signature
+ * only after it has reserved a Grant.
  */
 import { type DidWeb, encodeBase64url, parseDidDocument } from '@svc/protocol';
 import type { CheckedAccessRequest } from '@svc/sdk-principal';
@@ -10,9 +10,11 @@ import type { BroughtKey } from './vault.ts';
 type Receipt = CheckedAccessRequest['receipt'];
 
 /**
- * Compares a key with what is published as its kid: the service names the kids that sign now, and the document by which
- * the Receipt's Grant was verified holds the keys. One that came after that document is left to the service, which
- * checks all that is signed. Throws what is wrong.
+ * Compares a key with the one that is published under its kid. The service names the kids in force; the DID document
+ * under which the Receipt's Grant was verified holds the keys. The page does not compare a key that is newer than that
+ * document; the service checks everything that is signed with it.
+ *
+ * @throws Error that says what is wrong
  */
 export const checkPublished = async ({ jwk, kid }: BroughtKey, act: Act, receipt: Receipt): Promise<void> => {
   const { keys = [] } = await act().me();
@@ -29,7 +31,7 @@ export const checkPublished = async ({ jwk, kid }: BroughtKey, act: Act, receipt
 /** Milliseconds for the whole answer. */
 const DEADLINE_MS = 10_000;
 
-/** Null: it cannot be had. */
+/** Null where the document cannot be read. */
 const readDocument = async ({ evidence: { issuer_resolution: resolution } }: Receipt) => {
   if (resolution === undefined) return null;
   const signal = AbortSignal.timeout(DEADLINE_MS);

@@ -1,4 +1,7 @@
-/** What waits for an answer, as the service describes it, by who asks for which Agent: a flood is one heading. */
+/**
+ * The requests that wait for an answer, as the service describes them, grouped by relying party and Agent: a flood of
+ * requests is one heading.
+ */
 import type { AccessRequest } from '@svc/sdk-principal';
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';

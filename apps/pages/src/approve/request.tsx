@@ -1,4 +1,4 @@
-/** The page of one request: what the Agent wants, by what it is believed, and the two answers. */
+/** The page of one request: what the Agent wants, the evidence for it, and the two answers. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Alert } from '../shared/problem.tsx';
@@ -21,7 +21,7 @@ export const RequestView = ({
   const canBeApproved = isOpen && read.checked !== null;
   const textAt = (at: Failure['at']) => (failure?.at === at ? failure.text : null);
   const hasButton = failure?.at === 'approve' ? canBeApproved : failure?.at === 'reject' && isOpen;
-  // Said at the button that failed. Where that is gone it stands above, and the focus brings it into view.
+  // A failure is shown at the button that failed. Where that button is gone, it is shown above, and focus moves there.
   const isAbove = failure !== null && !hasButton;
   const above = useRef<HTMLDivElement>(null);
   useEffect(() => {

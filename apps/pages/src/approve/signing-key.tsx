@@ -1,4 +1,4 @@
-/** The signing key of this browser: bringing it, saying what guards it, and approving with it. */
+/** The signing key of this browser: bring it, choose what guards it, and approve with it. */
 
 import type { Signer } from '@svc/sdk-principal';
 import { useEffect, useState } from 'preact/hooks';
@@ -13,7 +13,7 @@ export interface SigningKeyProps {
   readonly isBusy: boolean;
   /** What went wrong with the latest approval. */
   readonly problem: string | null;
-  /** Throws where it is not the key that is published as its kid. */
+  /** Rejects where the key is not the one that is published under its kid. */
   readonly check: (brought: BroughtKey) => Promise<void>;
   readonly onApprove: (unlocked: () => Promise<Signer>) => Promise<void>;
   readonly onForgotten: () => void;
@@ -27,7 +27,7 @@ export const SigningKey = ({
   onApprove,
   onForgotten,
 }: SigningKeyProps) => {
-  /** Undefined until it is known whether there is one. */
+  /** Undefined until the page has read whether a key is kept. */
   const [kept, setKept] = useState<KeptKey | null | undefined>(undefined);
   /** What is wrong with this browser's store. */
   const [storeProblem, setStoreProblem] = useState<string | null>(null);

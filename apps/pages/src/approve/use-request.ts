@@ -1,4 +1,4 @@
-/** One request: read, checked against its evidence, read again when it expires, and answered. */
+/** One request: read it, check it against its evidence, read it again when it expires, and answer it. */
 import type { AccessRequest, CheckedAccessRequest, Signer } from '@svc/sdk-principal';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
@@ -10,33 +10,35 @@ import { LIFETIME_SECONDS } from './wish.tsx';
 /** A request as it was read, and whether its evidence holds. */
 interface Read {
   readonly request: AccessRequest;
-  /** Null: it is decided, or in doubt. */
+  /** Null where the request is already decided or in doubt. */
   readonly checked: CheckedAccessRequest | null;
   readonly doubt: Doubt | null;
 }
 
-/** Why it is not shown: it is not to be believed, or it agrees in all that is signed, and not with the clock here. */
+/**
+ * Why the request is not shown: either it cannot be trusted, or all that is signed agrees and only this clock does not.
+ */
 export interface Doubt {
   readonly isOfClock: boolean;
   readonly text: string;
 }
 
-/** What went wrong, and at which answer; null: at reading the request. */
+/** What went wrong, and with which answer; null where reading the request failed. */
 export interface Failure {
   readonly at: 'approve' | 'reject' | null;
   readonly text: string;
 }
 
-/** A timer that is set for longer goes off at once. */
+/** Milliseconds; a timer that is set for longer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** Where this clock is ahead of the service's, what is past due here is not yet expired there. */
+/** Where this clock is ahead of the service's, a request can be past its expiry here and still be open there. */
 const AGAIN_AFTER_MS = 30_000;
 
 export const useRequest = (id: string, act: Act, principal: string) => {
   const [read, setRead] = useState<Read | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isBusy, setIsBusy] = useState(false);
-  // What was read before an answer says nothing of what is so after it.
+  // A request that was read before an answer does not show the state after it.
   const answers = useRef(0);
   const load = async () => {
     const before = answers.current;
@@ -56,7 +58,8 @@ export const useRequest = (id: string, act: Act, principal: string) => {
   useEffect(() => {
     if (read === null || read.request.task.status !== 'pending') return;
     const leftMs = Date.parse(read.request.task.expires_at) - Date.now();
-    // A clock that is set right moves no timer.
+    // Where the clocks disagree the request is read again every 30 s: a timer until its expiry would not move when this
+    // clock is corrected.
     const isTimed = leftMs > 0 && read.doubt?.isOfClock !== true;
     const waitMs = isTimed ? Math.max(1_000, leftMs) : AGAIN_AFTER_MS;
     const timer = setTimeout(load, Math.min(waitMs, LONGEST_TIMER_MS));

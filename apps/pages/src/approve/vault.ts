@@ -1,6 +1,6 @@
 /**
- * The Principal's signing key in this browser: brought once, kept so that it is not used without its owner, and nowhere
- * else. The text that was brought is not kept.
+ * The Principal's signing key in this browser: brought once, and kept only in a form that cannot be used without its
+ * owner. The text that was brought is not kept.
  */
 import { isJsonObject, parseStrictJson, type Signer } from '@svc/protocol';
 import { type Ed25519PrivateJwk, signerFromJwk } from '@svc/sdk-principal';
@@ -12,7 +12,11 @@ export interface BroughtKey {
   readonly kid: string;
 }
 
-/** A JWK with its `kid`, or one whose kid is told beside it. Throws what is wrong. */
+/**
+ * Parses a JWK that has its `kid`, or one whose kid is given beside it.
+ *
+ * @throws Error that says what is wrong
+ */
 export const parseBroughtKey = (text: string, kid: string): BroughtKey => {
   const json = parseStrictJson(text);
   if (!json.ok || !isJsonObject(json.value))
@@ -23,9 +27,9 @@ export const parseBroughtKey = (text: string, kid: string): BroughtKey => {
   return { jwk, kid: named };
 };
 
-/** At least so many characters: it is all that keeps the key. */
+/** Minimum length: the passphrase is the only protection of the key. */
 const PASSPHRASE_MIN_CHARS = 14;
-/** As OWASP has it for PBKDF2 with SHA-256. */
+/** The number that OWASP recommends for PBKDF2 with SHA-256. */
 const ROUNDS = 600_000;
 
 export const keepWithPassphrase = async (brought: BroughtKey, passphrase: string): Promise<KeptKey> => {
@@ -36,7 +40,7 @@ export const keepWithPassphrase = async (brought: BroughtKey, passphrase: string
   return keep(brought, { guard: 'passphrase', kid: brought.kid, salt, ...sealed });
 };
 
-/** With what the passkey can: its secret encrypts the key, or its user is asked for before the key is used. */
+/** Uses what the passkey offers: its secret encrypts the key, or it verifies its user before each use of the key. */
 export const keepWithPasskey = async (brought: BroughtKey): Promise<KeptKey> => {
   const { kid } = brought;
   const salt = newSalt();
@@ -54,7 +58,7 @@ export const keepWithPasskey = async (brought: BroughtKey): Promise<KeptKey> => 
   return keep(brought, { guard: 'presence', kid, credentialId, key });
 };
 
-/** Asks for its owner. What it gives signs until the page lets go of it. */
+/** Has the owner unlock the key. The signer works until the page drops it. */
 export const unlock = async (kept: KeptKey, passphrase: string): Promise<Signer> => {
   const { kid } = kept;
   if (kept.guard === 'presence') {
@@ -70,7 +74,9 @@ export const unlock = async (kept: KeptKey, passphrase: string): Promise<Signer>
   return open(kept, await keyOfSecret(secret, kept.salt), 'This passkey does not open the key.');
 };
 
-/** Only what signs: a key whose halves do not belong together is refused now and not at the first approval. */
+/**
+ * Keeps a key only if it can sign: one whose halves do not belong together is refused now, not at the first approval.
+ */
 const keep = async ({ jwk, kid }: BroughtKey, kept: KeptKey): Promise<KeptKey> => {
   await signerFromJwk(jwk, kid).sign(newSalt());
   await writeKeptKey(kept);
@@ -81,7 +87,7 @@ const newSalt = (): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8A
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(new TextEncoder().encode(text));
 const AES = { name: 'AES-GCM', length: 256 } as const;
 
-/** It opens under the name that it was closed under and no other. */
+/** The kid is bound into the encryption, so the record cannot be opened under another kid. */
 const seal = async ({ jwk: { x, d }, kid }: BroughtKey, key: CryptoKey) => {
   const iv = crypto.getRandomValues(new Uint8Array(12));
   const cipher = { name: AES.name, iv, additionalData: bytesOf(kid) };

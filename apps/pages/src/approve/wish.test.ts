@@ -22,7 +22,7 @@ const htmlOf = (action: CheckedAccessRequest['action'], relyingParty = 'did:web:
   return renderToString(h(Wish, { request, checked }));
 };
 const withoutTags = (html: string): string => html.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ');
-/** What stands beside this term. */
+/** The value that is shown beside this term. */
 const fact = (html: string, term: string): string =>
   withoutTags(new RegExp(`<dt>${term}</dt><dd>(.*?)</dd>`, 's').exec(html)?.[1] ?? 'not there');
 

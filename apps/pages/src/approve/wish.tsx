@@ -1,10 +1,10 @@
-/** What an approval would sign for, and what became of a request that is decided. */
+/** What an approval would sign, and the outcome of a request that is decided. */
 import type { AccessRequest, CheckedAccessRequest } from '@svc/sdk-principal';
 import { formatInstant } from '../shared/describe.ts';
 import { Resource } from '../shared/resource.tsx';
 import { describeWish, findForeign, hasChosenName, hostingService, hostOf, nameOf } from './words.ts';
 
-/** How long the Grant that an approval signs is valid. */
+/** Seconds for which the Grant that an approval signs is valid. */
 export const LIFETIME_SECONDS = 600;
 
 export const Wish = ({

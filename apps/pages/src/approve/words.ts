@@ -1,21 +1,23 @@
-/** A request in words that a person knows. */
+/** Describes a request in plain words. */
 import type { Action } from '@svc/protocol';
 import { formatAmount } from '../shared/describe.ts';
 
-/** `did:web:shop.example:eu` → `shop.example`: what of it can be proven. */
+/** `did:web:shop.example:eu` → `shop.example`: the part of the DID that can be proven. */
 export const hostOf = (did: string): string => {
   const [host = did] = did.replace(/^did:web:/, '').split(':');
   return decodeURIComponent(host);
 };
 
-/** Whether something stands behind the host, which whoever has the host chose freely. */
+/** Whether the DID has a path behind the host. The owner of the host chose that path freely. */
 export const hasChosenName = (did: string): boolean => did.replace(/^did:web:/, '').includes(':');
 
-/** The host alone; `shop at svc.example` where `service` hosts that name. */
+/** The host; or `shop at svc.example` where `service` hosts that name. */
 export const nameOf = (did: string, service: string | null): string =>
   service === null ? hostOf(did) : `${did.split(':').at(-1)} at ${service}`;
 
-/** The service that hosts this name, where one does: that of the Receipt, whose signature was checked. */
+/**
+ * The service that hosts this name, or null. It is the service that signed the Receipt, whose signature was checked.
+ */
 export const hostingService = (did: string, receiptJws: string): string | null => {
   const [head = ''] = receiptJws.split('.');
   const { kid } = JSON.parse(atob(head.replaceAll('-', '+').replaceAll('_', '/'))) as { kid: string };
@@ -23,13 +25,16 @@ export const hostingService = (did: string, receiptJws: string): string | null =
   return did.startsWith(`${service}:`) ? hostOf(service) : null;
 };
 
-/** Without the resource: an Agent chose that text, and could write on in this sentence. */
+/** Omits the resource: an Agent chose that text and could continue this sentence with it. */
 export const describeWish = (action: Action): string =>
   action.type === 'api:call'
     ? `send one ${action.method} request`
     : `spend up to ${formatAmount(action.amount, action.currency)}`;
 
-/** Letters of other scripts can look like these, and a font may have no glyph for one: `é U+00E9`. Null: there are none. */
+/**
+ * Lists the characters beyond ASCII, as `é U+00E9`: they can look like ASCII letters, and a font may have no glyph for
+ * them. Null: there are none.
+ */
 export const findForeign = (text: string): string | null => {
   const found = [...new Set(text.match(/[^\x20-\x7e]/gu) ?? [])].slice(0, 20);
   return found.length === 0 ? null : found.map((one) => `${one} ${codePointOf(one)}`).join(', ');

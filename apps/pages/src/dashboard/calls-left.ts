@@ -1,18 +1,21 @@
-/** The calls that the limit of a key leaves in its minute: what nobody asked for does not use up the last of them. */
+/**
+ * Tracks how many calls the rate limit of a key still allows in this minute. Calls that no user asked for leave the
+ * last 30.
+ */
 
-/** Left to what somebody asks for, a revocation above all. */
+/** Calls kept for what a user asks for, above all a revocation. */
 const KEPT = 30;
 
-/** What was not sent. */
+/** Rejection of a call that was not sent, since few calls are left. */
 export class NotNow extends Error {
   override readonly name = 'NotNow';
 }
 
 export interface CallsLeft {
-  /** Whether what nobody asked for may be sent. */
+  /** Whether a call that no user asked for may be sent. */
   readonly areEnough: () => boolean;
   readonly note: (headers: Headers) => void;
-  /** Counts a call that may not be in the figure of the latest answer. */
+  /** Counts a call while it is under way: the figure of the latest answer may not include it. */
   readonly during: <T>(call: Promise<T>) => Promise<T>;
 }
 
@@ -26,7 +29,7 @@ export const callsLeft = (): CallsLeft => {
       const told = Number(headers.get('RateLimit-Remaining') ?? Number.NaN);
       if (Number.isNaN(told)) return;
       const endMs = performance.now() + Number(headers.get('RateLimit-Reset')) * 1_000;
-      // Answers about one window come in any order, and say its end to the second.
+      // Answers about one window arrive in any order, and give its end to the second.
       remaining = endMs > resetAtMs + 2_000 ? told : Math.min(remaining, told);
       resetAtMs = endMs;
     },

@@ -1,7 +1,7 @@
 /**
- * Asks before something is done that reaches far, or cannot be undone. Nothing is done by Escape, nor by Enter on what
- * has the focus first: that is Cancel, also where there is a field, in which Enter would submit. While it is under way
- * the dialog stays: what comes of it is said in it alone.
+ * Asks for confirmation before an act that reaches far or cannot be undone. Escape never acts, and neither does Enter
+ * on the element that has the focus first: that is Cancel, even where there is a field in which Enter would submit.
+ * While the act is under way the dialog stays open, since its result is shown only there.
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -10,13 +10,13 @@ import { useAct } from './use-act.ts';
 
 export interface ConfirmProps {
   readonly title: string;
-  /** What it means. */
+  /** Explains the consequences. */
   readonly children: ComponentChildren;
-  /** On the button that does it. */
+  /** Label of the button that acts. */
   readonly verb: string;
   readonly busy: string;
   readonly isDangerous?: boolean;
-  /** The answers of the form, by name; rejects with what is said then. */
+  /** Receives the answers of the form, by name. The dialog shows the message of a rejection. */
   readonly act: (answers: Readonly<Record<string, string>>) => Promise<unknown>;
   readonly onDone: () => void;
   readonly onClose: () => void;
@@ -36,7 +36,7 @@ export const Confirm = ({
   const cancel = useRef<HTMLButtonElement>(null);
   const { isBusy, problem, isUncertain, run } = useAct();
   useEffect(() => dialog.current?.showModal(), []);
-  // Again when it is all that is left.
+  // Also once it is the only button left.
   useEffect(() => cancel.current?.focus(), [isUncertain]);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -52,7 +52,8 @@ export const Confirm = ({
     <dialog
       ref={dialog}
       class="confirm"
-      // In some browsers a second Escape closes what refused the first, unless it has the attribute; others lack that.
+      // In some browsers a second Escape closes a dialog that refused the first, unless it has this attribute. Other
+      // browsers do not support the attribute.
       closedby={isBusy ? 'none' : 'closerequest'}
       onCancel={(event) => isBusy && event.preventDefault()}
       onClose={onClose}

@@ -1,4 +1,4 @@
-/** The dashboard: what a key may see of its decisions. The key stays in this tab and is sent to this service alone. */
+/** The dashboard: the decisions that a key may see. The key stays in this tab and is sent only to this service. */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem, callApi, problemText } from '../shared/api.ts';
 import { listPlayed, type Played } from '../shared/played.ts';
@@ -10,12 +10,12 @@ import { ownOf, type Session } from './session.ts';
 import { sourceOfKey } from './source.ts';
 import './dashboard.css';
 
-/** Gone with the tab. */
+/** Deleted when the tab is closed. */
 const STORED_AS = 'svc-dashboard-key';
 /** The address that the playground links to. */
 const PLAYED = '#playground';
 
-/** What a key opens comes with the first key: chart and cryptography are most of this page's code. */
+/** Loaded with the first key: the chart and the cryptography are most of this page's code. */
 const loadOverview = () =>
   import('./overview.tsx').catch(() => {
     throw new Error('A part of this page could not be loaded. Load the page again.');
@@ -30,7 +30,7 @@ export const Dashboard = () => {
   const [opened, setOpened] = useState<Opened | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isOpening, setIsOpening] = useState(false);
-  /** Until it is known whether the address alone opens something: the form of one that does is not shown. */
+  /** True until it is known whether the address alone opens something; until then the form is hidden. */
   const [isStarting, setIsStarting] = useState(true);
   const [played, setPlayed] = useState<readonly Played[]>([]);
 
@@ -41,7 +41,7 @@ export const Dashboard = () => {
       const [session, { Overview }] = await Promise.all([find(), loadOverview()]);
       setOpened({ session, Overview });
     } catch (error) {
-      // A key that could not be asked about may be good after a reload.
+      // Any other failure keeps the key, which may be valid after a reload.
       if (error instanceof ApiProblem && error.status === 401) forget();
       setProblem(problemText(error));
     }

@@ -16,7 +16,7 @@ import { useLoaded } from './use-loaded.ts';
 export interface DecisionsViewProps {
   readonly session: Session;
   readonly days: PeriodDays;
-  /** What the address narrows the list to. */
+  /** The filters that the address sets. */
   readonly place: URLSearchParams;
 }
 
@@ -58,7 +58,7 @@ export const DecisionsView = ({ session, days, place }: DecisionsViewProps) => {
   );
 };
 
-/** `#decision=drc_…`: a link to one of them, which works for whoever has a key that may see it. */
+/** `#decision=drc_…`: a link to one decision. It works for anybody whose key may see that decision. */
 const decisionInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('decision');
 
 interface Counts {

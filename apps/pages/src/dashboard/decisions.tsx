@@ -27,7 +27,7 @@ const NOTHING: Shown = { rows: [], nextCursor: null, problem: null };
 export interface DecisionsProps {
   readonly from: From;
   readonly days: PeriodDays;
-  /** What the address narrows them to. */
+  /** The filters that the address sets. */
   readonly place: URLSearchParams;
   readonly onOpen: (receiptId: string) => void;
 }
@@ -66,7 +66,7 @@ export const Decisions = ({ from, days, place, onOpen }: DecisionsProps) => {
   );
 };
 
-/** `#view=decisions&rp=…&grant_id=…`: where another view leads to those of one of its rows. */
+/** `#view=decisions&rp=…&grant_id=…`: the link by which another view opens the decisions of one of its rows. */
 const filtersIn = (place: URLSearchParams): Filters => ({
   ...NO_FILTERS,
   rp: place.get('rp') ?? '',
@@ -115,7 +115,7 @@ const FilterForm = ({
   readonly filters: Filters;
   readonly onFilters: (filters: Filters) => void;
 }) => {
-  // Texts count once they are finished: on Enter, or when the field is left.
+  // A text filter applies once it is complete: on Enter, or when the field loses the focus.
   const set = (name: keyof Filters) => (event: Event) =>
     onFilters({ ...filters, [name]: (event.currentTarget as HTMLInputElement).value.trim() });
   return (
@@ -149,10 +149,14 @@ const FilterForm = ({
   );
 };
 
-/** Where decisions are old a page may end before it has any, and the next one goes on there. */
+/**
+ * Among old decisions a page may be empty although it has a cursor; reading goes on there, for at most this many pages.
+ */
 const MAX_PAGES = 10;
 
-/** The first page for these filters that has any, and more on demand. An answer to what is no longer asked is dropped. */
+/**
+ * The first page for these filters that has decisions, and more on demand. Drops an answer whose question has changed.
+ */
 const useDecisions = (from: From, filters: Filters, days: PeriodDays) => {
   const [shown, setShown] = useState<Shown>(NOTHING);
   const [isLoading, setIsLoading] = useState(true);

@@ -1,4 +1,4 @@
-/** Nothing was decided in the period: what to do for the first decision. */
+/** Shown where the period has no decisions: how to make the first one. */
 import type { ComponentChildren } from 'preact';
 import type { Session } from './session.ts';
 

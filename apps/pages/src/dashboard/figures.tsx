@@ -38,7 +38,7 @@ const Figure = ({
   </div>
 );
 
-/** Never 0 % of something nor 100 % of not quite all. */
+/** Never shows 0 % for a count above zero, nor 100 % for less than all. */
 export const share = (count: number, of: number): string => {
   const percent = (100 * count) / of;
   if (count > 0 && percent < 0.1) return '< 0.1 %';

@@ -1,4 +1,4 @@
-/** Whose key it is, whether that is paused, and the switch for all of it. */
+/** The subject of the key, whether it is paused, and the switch that pauses it. */
 import { Fragment } from 'preact';
 import { formatInstant } from '../shared/describe.ts';
 import type { Pause } from '../shared/wire.ts';
@@ -70,7 +70,7 @@ export const Identity = ({ session, pauses, days, onDays, onForget }: IdentityPr
   );
 };
 
-/** A DID breaks between its parts, and within one only where that is wider than the screen. */
+/** Lets a DID break between its parts, and within a part only where the part is wider than the screen. */
 const Breakable = ({ text }: { readonly text: string }) =>
   text.split(/(?<=:)/).map((part, i) => (
     <Fragment key={`${i} ${part}`}>

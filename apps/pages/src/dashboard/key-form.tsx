@@ -1,4 +1,4 @@
-/** Asks for the key, and says which keys there are. What can be no key is refused here and not sent. */
+/** Asks for the key and names the classes of keys. A text that cannot be a key is refused here and not sent. */
 import { useState } from 'preact/hooks';
 import { KEY_CLASSES, keyProblem } from './key-format.ts';
 
@@ -6,9 +6,12 @@ export interface KeyFormProps {
   readonly onKey: (key: string) => Promise<void>;
   readonly problem: string | null;
   readonly isOpening: boolean;
-  /** What the address asks for is on its way: the form is there, and shown to those who came without. */
+  /**
+   * True while what the address asks for is loading: the form is rendered, but shown only to visitors whose address
+   * asks for nothing.
+   */
   readonly isStarting: boolean;
-  /** Null: this tab has asked for nothing in the playground. */
+  /** Null where this tab has sent nothing in the playground. */
   readonly onPlayed: (() => void) | null;
 }
 

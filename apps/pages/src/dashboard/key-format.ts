@@ -1,6 +1,9 @@
-/** Whether a text can be one of the keys that open the dashboard, told before anything is sent (interface §Authentication). */
+/**
+ * Checks whether a text can be one of the keys that open the dashboard, before anything is sent (interface
+ * §Authentication).
+ */
 
-/** Classes of keys by how they begin. */
+/** Classes of keys, by their prefix. */
 export const KEY_CLASSES = [
   { prefix: 'dk_rp_', of: 'a relying party', shows: 'its decisions and events' },
   { prefix: 'dk_org_', of: 'an org', shows: 'those of all its relying parties, and its members' },
@@ -8,7 +11,7 @@ export const KEY_CLASSES = [
   { prefix: 'dk_observer_', of: 'an observer', shows: 'counts of the whole service' },
 ] as const;
 
-/** Null: it may be a key. Otherwise what is wrong with it, and what would be right. */
+/** Null where the text may be a key. Otherwise what is wrong with it, and what is expected. */
 export const keyProblem = (text: string): string | null => {
   if (text === '') return 'There is no key in the field.';
   if (!/^[\x21-\x7e]+$/.test(text))

@@ -1,4 +1,4 @@
-/** A view whose code comes when it is first looked at. */
+/** A view whose code is loaded when the view is first shown. */
 import type { ComponentType } from 'preact';
 import { Problem } from '../shared/problem.tsx';
 import type { View } from './place.ts';

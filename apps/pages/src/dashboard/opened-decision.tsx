@@ -1,4 +1,4 @@
-/** One decision: its Receipt, verified in this tab, and everything that was reported about it since. */
+/** One decision: its Receipt, verified in this tab, and every outcome that was reported of it. */
 
 import { type Failure, type Receipt, type Verdict, verdictOf } from '@svc/receipts';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -70,7 +70,7 @@ export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps
 const linkTo = (receiptId: string): string =>
   new URL(`dashboard#${new URLSearchParams({ decision: receiptId })}`, location.href).href;
 
-/** Receipt, inclusion proof, checkpoint, DID document and evidence as one file. */
+/** Downloads the Receipt, inclusion proof, checkpoint, DID document and evidence as one file. */
 const BundleButton = ({
   receiptId,
   getBundle,
@@ -110,7 +110,7 @@ const NOTES: Readonly<Record<Verdict, string>> = {
   invalid: 'note-bad',
 };
 
-/** What the check in this tab comes to. */
+/** The result of the check in this tab, as a sentence. */
 const saysOf = (verdict: Verdict, failures: readonly Failure<string>[]): string => {
   if (verdict === 'valid') return 'The Receipt’s signature and content were checked in this tab: valid.';
   if (verdict === 'invalid')

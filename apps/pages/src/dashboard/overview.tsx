@@ -1,4 +1,4 @@
-/** Everything that one key may see and do: who it is, whether that is paused, and its views. */
+/** Everything that one key may see and do: its subject, whether that is paused, and its views. */
 import { useState } from 'preact/hooks';
 import { DecisionsView } from './decisions-view.tsx';
 import { Identity } from './identity.tsx';

@@ -1,4 +1,4 @@
-/** A list that comes in pages, the newest first: the first page, and more on demand. */
+/** A list that is loaded in pages, newest first: the first page, and more on demand. */
 import { useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
@@ -9,16 +9,16 @@ export interface Part<T> {
 }
 
 export interface Paged<T> extends Omit<Loaded<Part<T>>, 'value'> {
-  /** Null: the first page is not there yet. */
+  /** Null until the first page is loaded. */
   readonly rows: readonly T[] | null;
-  /** Null: there is no more. */
+  /** Null where there are no more rows. */
   readonly loadMore: (() => Promise<void>) | null;
 }
 
-/** Pages that are read at once where a whole list is wanted. */
+/** Most pages that are read at once where the whole list is wanted. */
 const MAX_PAGES = 10;
 
-/** Page after page, from `cursor` on. At most 10 of them: `next` is not null where there are more. */
+/** Reads page after page, from `cursor` on, at most 10. `next` is not null where there are more. */
 export const readPages = async <T>(
   load: (cursor: string | null) => Promise<Part<T>>,
   cursor: string | null = null,
@@ -41,7 +41,7 @@ export const usePaged = <T>(
   const [more, setMore] = useState<(Part<T> & { readonly after: Part<T> }) | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const first = useLoaded(() => load(null), inputs);
-  // What followed another first page is dropped with it.
+  // Pages that followed another first page are dropped with it.
   const older = more !== null && more.after === first.value ? more : null;
   const next = older === null ? (first.value?.next ?? null) : older.next;
   const loadMore = async () => {

@@ -1,4 +1,7 @@
-/** Pauses one thing and lets it go on. What it is now stands beside it; nothing is called paused before the service has said so. */
+/**
+ * Pauses one thing and resumes it. Its current state is shown beside the switch, and is "paused" only once the service
+ * has answered so.
+ */
 import { useState } from 'preact/hooks';
 import { Problem } from '../shared/problem.tsx';
 import { Confirm } from './confirm.tsx';
@@ -10,9 +13,9 @@ export interface PauseSwitchProps {
   readonly own: Own;
   readonly pauses: Pauses;
   readonly target: Target;
-  /** `this Grant`, `Acme`: in sentences and for whoever only hears the button. */
+  /** `this Grant`, `Acme`: used in sentences, and as the button's label for screen readers. */
   readonly name: string;
-  /** What stops with it, where that is much: then it is asked first. */
+  /** What else the pause stops, where that is much; the switch then asks for confirmation. */
   readonly stops?: string;
 }
 
@@ -23,7 +26,7 @@ export const PauseSwitch = ({ own, pauses, target, name, stops }: PauseSwitchPro
   const isPaused = pauses.find(target) !== undefined;
   const set = (paused: boolean) => async () => {
     await act.run(() => setPaused(own.call, target, paused));
-    // Also where it failed: it may be recorded all the same.
+    // Also after a failure: the service may have recorded the change all the same.
     pauses.reload();
   };
   const press = isPaused ? set(false) : stops === undefined ? set(true) : () => setIsAsking(true);

@@ -1,4 +1,4 @@
-/** What is paused of the key's own, as the service says it (protocol §9). */
+/** The pauses that affect the subject of the key, as the service answers them (protocol §9). */
 import type { Pause, PauseList } from '../shared/wire.ts';
 import { readPages } from './paged.ts';
 import type { Call, Own } from './session.ts';
@@ -9,19 +9,19 @@ export type PauseScope = Exclude<Pause['scope'], 'service'>;
 export interface Target {
   readonly scope: PauseScope;
   readonly subject: string;
-  /** Org keys: whose Grant or Agent it is. */
+  /** For org keys: the Principal whose Grant or Agent this is. */
   readonly principal?: string;
 }
 
 export interface Pauses extends Loaded<readonly Pause[]> {
   readonly find: (target: Target) => Pause | undefined;
-  /** What lies above all of its own: its org, or the whole service. */
+  /** Pauses with a wider scope than the subject: of its org, or of the whole service. */
   readonly above: readonly Pause[];
-  /** Why nothing of the Principal's is allowed: it is paused itself, or what lies above it. */
+  /** Why the Principal is allowed nothing: with what it is paused, itself or a wider scope. Null where it is not. */
   readonly all: string | null;
   /**
-   * Null: it could not be read, or not since it may have changed. Nothing is called active that may be paused. `wider`:
-   * with what it is paused, if with anything.
+   * Null where the state could not be read, or not since a change that may have altered it: nothing that may be paused
+   * is shown as active. `wider` names a wider scope whose pause includes this target, or is null.
    */
   readonly stateOf: (target: Target, wider?: string | null) => 'active' | 'paused' | null;
 }
@@ -51,7 +51,7 @@ export const usePauses = (own: Own | null): Pauses => {
 };
 
 const listPauses = async (call: Call): Promise<readonly Pause[]> => {
-  // More of its own than these pages have is hardly ever paused.
+  // A subject hardly ever has more pauses than these pages hold.
   const { rows } = await readPages<Pause>(async (cursor) => {
     const query = { limit: '200', ...(cursor !== null && { cursor }) };
     const { pauses, next_cursor: next } = await call<PauseList>('pauses', { query });

@@ -1,4 +1,4 @@
-/** Which view is shown, as the address says it: `#view=grants`. So the browser's own Back goes back. */
+/** The view that is shown, taken from the address: `#view=grants`. The browser's Back therefore goes back one view. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Session } from './session.ts';
 
@@ -10,7 +10,7 @@ export interface View {
 const DECISIONS: View = { id: 'decisions', name: 'Decisions' };
 const EVENTS: View = { id: 'events', name: 'Events' };
 
-/** What a key opens. */
+/** The views that a key opens. */
 export const viewsOf = ({ role, own }: Pick<Session, 'role' | 'own'>): readonly View[] => {
   if (own === null) return [DECISIONS];
   if (role === 'principal')

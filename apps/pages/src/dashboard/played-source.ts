@@ -1,4 +1,7 @@
-/** What this tab asked in the playground, as the dashboard shows what a key may see. */
+/**
+ * A source of decisions: what this tab sent in the playground, in the form in which the dashboard shows a key's
+ * decisions.
+ */
 import { DAY_MS, dayOf } from '@svc/protocol';
 import type { Played } from '../shared/played.ts';
 import type { DecisionStats, DecisionSummary, Usage } from '../shared/wire.ts';

@@ -1,4 +1,4 @@
-/** By Principal: each one's ALLOWs and DENYs as one bar, with what came of them. */
+/** One bar for each Principal: its ALLOWs and DENYs, with the outcomes that were reported. */
 import { formatAmount } from '../shared/describe.ts';
 import type { DecisionStats } from '../shared/wire.ts';
 

@@ -1,4 +1,7 @@
-/** Reports what became of a decision (interface §Outcome attestations). It is kept for ever, and can be corrected. */
+/**
+ * Reports the outcome of a decision (interface §Outcome attestations). A report is kept for ever, and can be corrected
+ * by a later one.
+ */
 import { useState } from 'preact/hooks';
 import { Problem } from '../shared/problem.tsx';
 import { onceOnly, Uncertain } from './uncertain.ts';
@@ -27,7 +30,7 @@ export const ReportOutcome = ({
 }: {
   readonly getServiceTime: () => Promise<string>;
   readonly report: (event: object) => Promise<unknown>;
-  /** Called where the ledger has changed, or may have. */
+  /** Called where the ledger has changed or may have changed. */
   readonly onReported: () => void;
 }) => {
   const [type, setType] = useState<keyof typeof TYPES>('fulfilled');
@@ -114,13 +117,13 @@ export const ReportOutcome = ({
   );
 };
 
-/** Two equal reports are two attestations, and neither can be taken back. */
+/** Shown where the answer was lost: two equal reports are two outcome records, and neither can be withdrawn. */
 const UNCERTAIN =
   'It may have been recorded all the same: look at “What became of it” above before you report it again.';
 
 /**
- * It happened now, by the service's clock, since the one here may be wrong: what happened earlier is reported over the API,
- * which takes the time.
+ * Dates the event now, by the service's clock, since this machine's may be wrong. An earlier event is reported over the
+ * API, which accepts a time.
  */
 const eventOf = (type: string, form: FormData, occurredAt: string): object => {
   const given = Object.fromEntries([...form].filter(([, value]) => value !== ''));

@@ -4,20 +4,20 @@ import { callsLeft, NotNow } from './calls-left.ts';
 import type { Source } from './source.ts';
 
 /**
- * A call with the key of this tab: POST with a body or null for none, GET without either. Rejects with ApiProblem, or
- * with NotNow what is unasked.
+ * A call with the key of this tab: POST with a body, or with null for none; GET without either. Rejects with
+ * ApiProblem, or with NotNow where the call is unasked and few calls are left.
  */
 export type Call = <T>(
   path: string,
   options?: {
     readonly body?: object | null;
     readonly query?: Readonly<Record<string, string | undefined>>;
-    /** Nobody asked for it: it is not sent while few calls are left to the key in this minute. */
+    /** No user asked for it: it is not sent while the key has few calls left in this minute. */
     readonly isUnasked?: boolean;
   },
 ) => Promise<T>;
 
-/** Whose decisions are looked at, and where they come from. */
+/** Whose decisions are shown, and where they come from. */
 export interface Session {
   readonly title: string;
   /** A DID, or the id of an org. */
@@ -26,15 +26,15 @@ export interface Session {
   readonly about: string;
   readonly role: Me['role'] | 'playground';
   readonly source: Source;
-  /** Null: nothing but decisions is there to be seen. */
+  /** Null where nothing but decisions can be shown. */
   readonly own: Own | null;
 }
 
-/** What its key may do besides. */
+/** What else the key may do. */
 export interface Own {
   readonly me: Me;
   readonly call: Call;
-  /** False: the key only reads. */
+  /** False where the key may only read. */
   readonly mayAct: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Long ids as far as people tell them apart; the whole one is there on hover, and to be copied. */
+/** Shortens a long id to the part that tells it apart. The whole id is shown on hover and can be copied. */
 const shortId = (id: string): string => {
   const [, prefix = '', rest = id] = /^(did:key:|urn:svc:grant:|evt_|whs_)?(.*)$/.exec(id) ?? [];
   if (prefix === '' || rest.length <= 14) return id;

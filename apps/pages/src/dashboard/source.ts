@@ -7,7 +7,7 @@ export interface Period {
   readonly until: string;
 }
 
-/** The Receipt that an outcome is reported of. */
+/** The Receipt whose outcome is reported. */
 export interface Reported {
   readonly receipt_id: string;
   readonly relying_party: string;
@@ -22,28 +22,28 @@ export interface DecisionQuery extends Period {
   readonly cursor: string | null;
 }
 
-/** Reports of what became of decisions. */
+/** Reports of the outcomes of decisions. */
 export interface Outcomes {
-  /** The time by the clock that dates Receipts. Rejects where the service does not say it. */
+  /** The time of the clock that dates Receipts. Rejects where the service does not answer it. */
   readonly getServiceTime: () => Promise<string>;
   readonly report: (receipt: Reported, event: object) => Promise<OutcomeRecord>;
 }
 
-/** What is not there is null, as a whole: whoever may not see it is not shown the place for it. */
+/** A member is null where the key may not see that data; the dashboard then does not show the place for it. */
 export interface Source {
   readonly usage: (period: Period) => Promise<Usage>;
   readonly stats: ((period: Period) => Promise<DecisionStats>) | null;
   readonly decisions: {
     /**
-     * The other side of each decision, by which the list can be filtered: a shop has many Principals, a Principal deals
-     * with many shops.
+     * The other party of each decision, by which the list can be filtered: a shop has many Principals, and a Principal
+     * uses many shops.
      */
     readonly other: 'principal' | 'rp';
     readonly list: (query: DecisionQuery) => Promise<DecisionList>;
     readonly get: (receiptId: string) => Promise<Decision>;
-    /** Null until the day of the decision is closed. */
+    /** The call resolves with null until the day of the decision is closed. */
     readonly getBundle: ((receiptId: string) => Promise<object | null>) | null;
-    /** As the relying party that the Receipt names. */
+    /** Available to the relying party that the Receipt names. */
     readonly outcomes: Outcomes | null;
   } | null;
 }
@@ -54,7 +54,10 @@ const PAGE_SIZE = '20';
 export const sourceOfKey = (key: string, me: Me): Source =>
   me.role === 'principal' ? sourceOfPrincipal(key, me.subject) : sourceOfRole(key, me.role);
 
-/** What was decided about its own Grants, whoever asked. Bundles and reports are those of the relying party. */
+/**
+ * The decisions about the Principal's own Grants, whichever relying party asked. Bundles and reports belong to the
+ * relying party.
+ */
 const sourceOfPrincipal = (key: string, did: string): Source => {
   const own = `principals/${encodeURIComponent(did)}/decisions`;
   return {
@@ -107,7 +110,7 @@ const sourceOfRole = (key: string, role: Me['role']): Source => ({
               : {
                   getServiceTime: serviceTimeOf(key),
                   report: async ({ receipt_id: id, relying_party: rp }, body) => {
-                    // An org reports for one of its members; a relying party for nobody but itself.
+                    // An org reports for one of its members; a relying party reports only for itself.
                     const query = role === 'rp' ? {} : { subject: rp };
                     return (await callApi<OutcomeRecord>(`decisions/${id}/outcomes`, { key, body, query }))
                       .body;

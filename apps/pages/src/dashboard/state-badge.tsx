@@ -1,4 +1,4 @@
-/** What state something is in, in word and colour. */
+/** The state of something, as a word and a colour. */
 const TONES = {
   active: 'good',
   failing: 'warn',
@@ -9,6 +9,6 @@ const TONES = {
 
 type State = keyof typeof TONES;
 
-/** Null: it is not known. */
+/** Null where the state is not known. */
 export const StateBadge = ({ state }: { readonly state: State | null }) =>
   state === null ? null : <span class={`badge badge-${TONES[state]}`}>{state}</span>;

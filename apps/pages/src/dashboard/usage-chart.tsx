@@ -1,4 +1,4 @@
-/** Verifies per day as stacked bars. The canvas is a picture; the same numbers stand in a table below it. */
+/** Verifies per day as stacked bars. The canvas is a picture; a table below it holds the same numbers. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -80,7 +80,10 @@ const DayTable = ({ days }: { readonly days: readonly Day[] }) => (
   </section>
 );
 
-/** Draws, and draws again when the place or the colour scheme changes. Returns what takes it away. */
+/**
+ * Draws, and redraws when the size of the place or the colour scheme changes. Returns the function that removes the
+ * chart.
+ */
 const drawInto = (
   place: HTMLElement,
   days: readonly Day[],
@@ -103,7 +106,7 @@ const drawInto = (
   };
 };
 
-/** Stacked: the whole bar is drawn in the colour of DENY, and ALLOW over its foot. */
+/** Stacked: the whole bar is drawn in the colour of DENY, and ALLOW over its lower part. */
 const dataOf = (days: readonly Day[]): uPlot.AlignedData => [
   days.map(({ day }) => dayStartSeconds(day)),
   days.map(({ allow, deny }) => allow + deny),
@@ -147,7 +150,7 @@ const optionsFor = (place: HTMLElement, onPoint: (index: number | null) => void)
   };
 };
 
-/** `1.2M`: no number of decisions is too wide for its place. */
+/** `1.2M`: keeps every count narrow enough for its place. */
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const WIDTH_PER_LETTER_PX = 8;
 
@@ -160,7 +163,7 @@ const WHOLE_STEPS = [1, 2, 5]
 
 const isoDay = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
 
-/** Custom properties as the scheme resolves them: a canvas does not. */
+/** Resolves custom properties for the current scheme, which a canvas does not do. */
 const colours = (place: HTMLElement, ...names: readonly string[]): string[] => {
   const probe = place.appendChild(document.createElement('i'));
   const found = names.map((name) => {

@@ -1,4 +1,4 @@
-/** One thing at a time that changes something: under way, or what went wrong with the latest. */
+/** Runs one change at a time: whether it is under way, and what went wrong with the latest. */
 import { useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { Uncertain } from './uncertain.ts';
@@ -6,11 +6,11 @@ import { Uncertain } from './uncertain.ts';
 export interface Act {
   readonly isBusy: boolean;
   readonly problem: string | null;
-  /** The latest may have been done all the same, and must not be done again. */
+  /** The latest change may have been made all the same, and must not be repeated. */
   readonly isUncertain: boolean;
-  /** The problem, once its cause was seen to. */
+  /** Clears the problem, once its cause has been dealt with. */
   readonly forget: () => void;
-  /** True: it was done. While one is under way nothing else begins. */
+  /** True where it was done. While one is under way no other begins. */
   readonly run: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** What is loaded, and loaded again on demand. What was shown stays until it is there again. */
+/** A value that is loaded, and loaded again on demand. The shown value stays until the new one has arrived. */
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 
@@ -12,8 +12,8 @@ export interface Loaded<T> {
 const NOTHING = { value: null, problem: null, isLoading: true } as const;
 
 /**
- * `load` is asked anew when any of `inputs` changes. The value is null until it has answered these inputs; an
- * answer to what is no longer asked is dropped.
+ * Calls `load` again when any of `inputs` changes. The value is null until it has answered for these inputs; an answer
+ * for earlier inputs is dropped.
  */
 export const useLoaded = <T>(load: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> => {
   const [state, setState] = useState<Omit<Loaded<T>, 'reload'> & { readonly of: readonly unknown[] }>({

@@ -1,4 +1,4 @@
-/** Checks the Receipt of an earlier decision in this tab, whose key may have ended or leaked since. */
+/** Checks in this tab the Receipt of an earlier decision, whose signing key may have expired or leaked since. */
 import { isReceiptId } from '@svc/protocol';
 import type { Failure } from '@svc/receipts';
 import { verifyIncludedReceipt } from '@svc/receipts/inclusion';
@@ -8,8 +8,8 @@ import { verifyOwnReceipt } from '../shared/verify-own-receipt.ts';
 import type { Attestation, InclusionPending, InclusionProof } from '../shared/wire.ts';
 
 /**
- * What is wrong with it, or could not be decided; nothing: it is genuine. Where its key is not in force any more, its inclusion
- * and the service's attestation decide, which are there once its day is closed.
+ * The failures and open points; empty where the Receipt is genuine. Where its key is no longer in force, the inclusion
+ * proof and the service's attestation decide, which exist once its day is closed.
  */
 export const verifyStoredReceipt = async (receipt: {
   readonly receipt_id: string;
@@ -24,7 +24,7 @@ export const verifyStoredReceipt = async (receipt: {
   return included.ok ? [] : included.failures;
 };
 
-/** Null: its day is open, or they cannot be had now. */
+/** Null where the day is still open, or where they cannot be loaded now. */
 const findVoucher = async (id: string) => {
   if (!isReceiptId(id)) return null;
   const ask = <T>(what: string) => callApi<T | InclusionPending>(`decisions/${id}/${what}`);

@@ -2,7 +2,7 @@ import type { Pauses } from './pauses.ts';
 import type { PeriodDays } from './period.ts';
 import type { Own } from './session.ts';
 
-/** What each view is given. */
+/** The properties of each view. */
 export interface ViewProps {
   readonly own: Own;
   readonly pauses: Pauses;

@@ -1,4 +1,4 @@
-/** That a Principal is asked for approval, and where it answers. Nothing where nobody asks. */
+/** Tells a Principal that requests wait for its approval, and where to answer them. Renders nothing where none wait. */
 
 import { Problem } from '../shared/problem.tsx';
 import type { AccessRequestList } from '../shared/wire.ts';

@@ -1,4 +1,4 @@
-/** The chain of days, the latest first: each block with its root, and whether it names the root of the block before. */
+/** The chain of days, latest first: each block shows its root, and whether it names the root of the block before. */
 import { DAY_MS, dayOf, dayStartMs } from '@svc/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
@@ -22,13 +22,13 @@ export const Chain = ({
 }: {
   readonly openDay: string | null;
   readonly log: Log;
-  /** What its signatures are checked under; null while none may be used. */
+  /** The DID document under which the signatures are checked; null while no document may be used. */
   readonly document: string | null;
-  /** It is marked as a demonstration, and has no day that is still open. */
+  /** The log is marked as a demonstration, and has no open day. */
   readonly isExample?: boolean;
-  /** Called where no day is closed yet; the same function every time. */
+  /** Called where no day is closed yet. Must be the same function every time. */
   readonly onEmpty?: () => void;
-  /** Null: the example is there already. */
+  /** Null where the example is already shown. */
   readonly onExample?: (() => void) | null;
 }) => {
   const { days, notice, isLoading, loadMore } = useDays(openDay, log);
@@ -38,7 +38,7 @@ export const Chain = ({
   }, [isEmpty, onEmpty]);
   const shown = days.slice(0, -1);
   const last = days.at(-1);
-  // The day before the last one shown is only there to check the chain, unless it is the first of all.
+  // The day before the last one shown is loaded only to check the chain, unless it is the first of all.
   if (last !== undefined && last.previous_root === null) shown.push(last);
   const id = isExample ? 'example-days' : 'days';
   return (
@@ -154,7 +154,7 @@ const Block = ({
   );
 };
 
-/** With the attestation of its first Receipt where it needs one and that can be had. */
+/** Checks a block with the attestation of its first Receipt, where it needs one and the service answers one. */
 const checkBlock = async (
   { getAttestation }: Log,
   document: string,
@@ -183,7 +183,7 @@ const wordOf = ({ previous_root: previous }: Checkpoint, state: BlockState): str
   return previous === null ? 'signed, the first day' : 'signed, and linked to the day before';
 };
 
-/** The day that is open: what will stand here tomorrow. */
+/** The open day, as a block that is not closed yet. */
 const Today = ({ isFirst }: { readonly isFirst: boolean }) => (
   <li class="block-today">
     <details open={isFirst}>
@@ -215,13 +215,16 @@ const receiptLink = (receiptId: string | null) =>
   );
 
 interface Days {
-  /** Latest first, without a gap. The last one may be there only for the one before it. */
+  /** Latest first, without a gap. The last one may be there only to check the one before it in this list. */
   readonly days: readonly Checkpoint[];
-  /** What went wrong, or why the day that was asked for is not among them. */
+  /** What went wrong, or why the requested day is not among them. */
   readonly notice: string | null;
 }
 
-/** The latest days, and as many older ones as it takes to show `openDay`, or as are asked for. An answer to what is no longer asked is dropped. */
+/**
+ * The latest days, and as many older ones as are needed to show `openDay` or are asked for. Drops an answer whose
+ * question has changed.
+ */
 const useDays = (openDay: string | null, log: Log) => {
   const [{ days, notice }, setLoaded] = useState<Days>({ days: [], notice: null });
   const [isLoading, setIsLoading] = useState(true);
@@ -257,7 +260,7 @@ const useDays = (openDay: string | null, log: Log) => {
   return { days, notice, isLoading, loadMore };
 };
 
-/** Loads days from the latest one down, or from the one that is to be open. */
+/** Loads days, from the latest or from the one to be opened, back in time. */
 const loadFrom = async (openDay: string | null, log: Log): Promise<Days> => {
   const latest = await log.findLatest();
   if (latest === null)
@@ -269,7 +272,7 @@ const loadFrom = async (openDay: string | null, log: Log): Promise<Days> => {
   return { days, notice: openDay === null || isThere ? null : `${openDay} is no closed day.` };
 };
 
-/** The days before, one after the other: each says whether there is another. */
+/** Loads the preceding days one after the other, since each says whether there is another. */
 const loadBefore = async (after: Checkpoint, count: number, log: Log): Promise<Checkpoint[]> => {
   const found: Checkpoint[] = [];
   let current = after;

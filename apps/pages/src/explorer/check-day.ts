@@ -1,4 +1,7 @@
-/** The checkpoint of a day, part by part: who signed it, whether it is shown as signed, and whether it is in the chain. */
+/**
+ * Checks the checkpoint of a day, part by part: who signed it, whether it is shown as signed, and whether it is in the
+ * chain.
+ */
 
 import { portableCrypto } from '@svc/protocol';
 import {
@@ -13,7 +16,7 @@ import type { Part } from '../shared/part.ts';
 import type { Checkpoint } from '../shared/wire.ts';
 import { isOpen } from './open.ts';
 
-/** The service whose signatures count. */
+/** The service whose signatures are accepted. */
 export interface Service {
   readonly did: string;
   readonly keys: ServiceKeys;
@@ -21,7 +24,11 @@ export interface Service {
   readonly document: string;
 }
 
-/** Throws Error on a text that is no DID document. */
+/**
+ * Reads the text of a DID document.
+ *
+ * @throws Error where the text is not a DID document
+ */
 export const readService = (documentText: string): Service => {
   const read = readServiceKeys(documentText);
   if (!read.ok) throw new Error('The service’s DID document cannot be read.');
@@ -29,9 +36,9 @@ export const readService = (documentText: string): Service => {
 };
 
 /**
- * `previous` is the checkpoint of the day before, where it is known; `attestation` the service's, of a Receipt of the day, which it
- * takes where the key of the checkpoint is not in force any more. Without one it is not judged, and neither is it where the
- * document does not have the key: it is not known to be wrong.
+ * Checks a checkpoint. `previous` is the checkpoint of the day before, where it is known. `attestation` is the
+ * service's attestation of a Receipt of the day, needed where the key of the checkpoint is no longer in force. Without
+ * it the signature is not judged, nor where the document does not have the key: neither is known to be wrong.
  */
 export const checkDay = (
   shown: Checkpoint,
@@ -79,7 +86,7 @@ const verifyShown = (text: string, keys: ServiceKeys, attestation: string | unde
   return { ok: false as const, failures: [{ code: 'wrong-attestation', message }] };
 };
 
-/** Its form and its signature are right then. */
+/** Whether the key's time in force is the only fault; form and signature are then right. */
 const isUntimely = (failures: Part['failures']): boolean =>
   failures.every(({ code }) => code === 'key-not-in-force');
 

@@ -1,6 +1,6 @@
 /**
- * An inclusion proof, part by part. The verdict is that of `@svc/receipts/inclusion`; here it is only said which part
- * each failure belongs to, and which parts could not be judged because of it.
+ * Checks an inclusion proof, part by part. The verdict is that of `@svc/receipts/inclusion`; this file only assigns
+ * each failure to a part, and says which parts could not be judged because of it.
  */
 import type { Failure } from '@svc/receipts';
 import { type InclusionFailureCode, verifyReceiptInclusion } from '@svc/transparency';
@@ -39,8 +39,8 @@ const RULES: readonly {
 ];
 
 /**
- * Every part. `serviceDocument` is the text of the service's pinned DID document, `attestation` the service's, which it takes
- * where the key of the checkpoint is not in force any more.
+ * All parts. `serviceDocument` is the text of the service's pinned DID document. `attestation` is the service's, needed
+ * where the key of the checkpoint is no longer in force.
  */
 export const checkInclusion = (
   proof: InclusionProof,
@@ -52,7 +52,7 @@ export const checkInclusion = (
     ...{ receiptId, inclusion: proof, attestation, serviceDidDocument: serviceDocument },
   });
   const failures = result.ok ? [] : result.failures;
-  // What is wrong in form keeps the rest from being looked at.
+  // A fault of form prevents every other check.
   const isReadable = !failures.some(({ code }) => ILL_FORMED.has(code));
   const failed = new Set(failures.map(partOf));
   return RULES.map(({ id, name, means, needs }) => {
@@ -82,6 +82,6 @@ const PART_OF_MEMBER: Readonly<Record<string, PartId>> = {
 
 const partOf = ({ code, path = '' }: Failure<InclusionFailureCode>): PartId => {
   if (path === '/day') return code === 'contradiction' ? 'root' : 'receipt';
-  // What has no place in the proof is about the service's document, under which the checkpoint is checked.
+  // A failure without a place in the proof is about the service's document, under which the checkpoint is checked.
   return PART_OF_MEMBER[path] ?? (code === 'malformed-inclusion' ? 'receipt' : 'checkpoint');
 };

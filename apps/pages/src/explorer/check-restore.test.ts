@@ -1,4 +1,4 @@
-/** A statement about a lost span that was tampered with is refused, and one whose key is not known yet is not judged. */
+/** A tampered statement about a lost span is refused; one whose key is not known yet is not judged. */
 import { jcs, signCompactJws } from '@svc/protocol';
 import { SERVICE, serviceDocument, signerOf } from '@svc/testkit/receipts/signed-receipts';
 import { RESTORE_TYP } from '@svc/transparency';

@@ -1,4 +1,6 @@
-/** A statement about a lost span, part by part: whether the service signed it, and whether it is shown as signed. */
+/**
+ * Checks a statement about a lost span, part by part: whether the service signed it, and whether it is shown as signed.
+ */
 import { verifyRestoreStatement } from '@svc/transparency';
 import type { Part } from '../shared/part.ts';
 import type { Restore } from '../shared/wire.ts';

@@ -1,4 +1,4 @@
-/** Asks checks.worker.ts, which is started with the first question. */
+/** Sends checks to checks.worker.ts, which is started with the first of them. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Part } from '../shared/part.ts';
 import type { Answer, Checks, Question } from './checks.worker.ts';
@@ -20,7 +20,7 @@ const startWorker = (): Worker => {
     if ('problem' in data) asker?.reject(new Error(data.problem));
     else asker?.resolve(data.value as never);
   });
-  // Its file did not come, or could not be read.
+  // The worker's file could not be loaded.
   started.addEventListener('error', () => {
     for (const { reject } of askers.values())
       reject(new Error('What checks the signatures could not be loaded. Load the page again.'));
@@ -30,7 +30,7 @@ const startWorker = (): Worker => {
   return started;
 };
 
-/** Rejects where the check throws, or cannot be loaded. */
+/** Runs a check in the worker. Rejects where the check throws or the worker cannot be loaded. */
 export const check = <Name extends keyof Checks>(
   name: Name,
   ...parameters: Parameters<Checks[Name]>
@@ -43,8 +43,8 @@ export const check = <Name extends keyof Checks>(
   });
 
 /**
- * What `ask` is answered under the service's document; null until then, and while there is no document. One that cannot be
- * answered is a part that is wrong. Anew where the document or `inputs` differ.
+ * The parts that `ask` resolves with under the service's document; null until then, and while there is no document. A
+ * rejection becomes a part that is wrong. Asks again when the document or `inputs` change.
  */
 export const useParts = (
   document: string | null,
@@ -65,7 +65,7 @@ export const useParts = (
   return document === null ? null : parts;
 };
 
-/** Whether it takes the service's attestation to judge what a key signed that is not in force any more. */
+/** Whether a key that signed is no longer in force, so that judging its signature takes the service's attestation. */
 export const needsAttestation = (parts: readonly Part[]): boolean =>
   parts.some(({ failures }) => failures.some(({ code }) => code === 'key-not-in-force'));
 

@@ -1,13 +1,12 @@
 /**
- * Every check of this page, in a thread of its own: where a signature takes a tenth of a second, the page goes on being
- * usable.
+ * Every check of this page, in a thread of its own: where a signature takes a tenth of a second, the page stays usable.
  */
 import type { Checkpoint, Restore } from '../shared/wire.ts';
 import { checkDay, readService, type Service } from './check-day.ts';
 import { checkInclusion } from './check-inclusion.ts';
 import { checkRestore } from './check-restore.ts';
 
-/** The service's own document and the example's. */
+/** Documents read so far: the service's own and the example's. */
 const read = new Map<string, Service>();
 const serviceOf = (document: string): Service => {
   const service = read.get(document) ?? readService(document);
@@ -16,7 +15,7 @@ const serviceOf = (document: string): Service => {
 };
 
 const CHECKS = {
-  /** Throws Error on a text that is no DID document. */
+  /** @throws Error where the text is not a DID document */
   document: (text: string) => serviceOf(text).did,
   day: (document: string, shown: Checkpoint, previous: Checkpoint | null, attestation?: string) =>
     checkDay(shown, previous, serviceOf(document), attestation),

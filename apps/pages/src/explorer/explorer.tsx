@@ -1,4 +1,7 @@
-/** The transparency log: the chain of days, and the way from one Receipt to the root of its day, recomputed here. */
+/**
+ * The transparency log: the chain of days, and the path from one Receipt to the root of its day, recomputed in this
+ * tab.
+ */
 
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
@@ -14,10 +17,13 @@ import { usePlace } from './place.ts';
 import { Restores } from './restores.tsx';
 import './explorer.css';
 
-/** A sandbox, such as `npm start` has one, shows the example by itself as long as no day of its own is closed. */
+/**
+ * Whether the deployment has a sandbox, as `npm start` does. The page then shows the example as long as no day of the
+ * service is closed.
+ */
 const hasSandbox = (): boolean => document.documentElement.dataset.sandbox === 'on';
 
-/** What is looked up is checked under keys that are no older than this when it is. */
+/** A look-up is checked under keys that were fetched at most this long before. */
 const LOOKED_UP_UNDER_MS = 30_000;
 
 const fetchDocument = async (maxAgeMs?: number): Promise<OwnDocument> => {

@@ -1,5 +1,5 @@
 /**
- * The transparency log that is shown: that of the service, or the example, which is a true one of a service that does
+ * The transparency log that is shown: that of the service, or the example, which is a valid log of a service that does
  * not exist.
  */
 import { ApiProblem, callApi } from '../shared/api.ts';
@@ -7,7 +7,7 @@ import type { Attestation, Checkpoint, InclusionPending, InclusionProof, Metrics
 import example from './example.json';
 
 export interface Log {
-  /** The last day that is closed, and how many are; null while none is. */
+  /** The last closed day, and how many days are closed; null while none is. */
   readonly findLatest: () => Promise<{ readonly day: string; readonly count: number } | null>;
   readonly getDay: (day: string) => Promise<Checkpoint>;
   readonly getInclusion: (receiptId: string) => Promise<InclusionProof | InclusionPending>;
@@ -15,7 +15,7 @@ export interface Log {
 }
 
 export const OWN: Log = {
-  // Asking for a day that is not closed is an error, which the browser would report as such.
+  // Read from the metrics: asking for a day that is not closed answers an error, which the browser would report as one.
   findLatest: async () => {
     const { body } = await callApi<Metrics>('metrics', { query: { days: '1' } });
     const { latest_day: day, checkpoints: count = 0 } = body.transparency;
@@ -35,7 +35,7 @@ const notThere = (what: string): never => {
 /** The text of the DID document of the example's service. */
 export const EXAMPLE_DOCUMENT = JSON.stringify(example.did_document);
 
-/** Two closed days of a service that does not exist; everything in it holds. */
+/** Two closed days of a service that does not exist; every check of them passes. */
 export const EXAMPLE: Log = {
   findLatest: async () => ({ day: example.days.at(-1)?.day ?? '', count: example.days.length }),
   getDay: async (day) =>

@@ -1,4 +1,4 @@
-/** Looks a Receipt up: its proof checked part by part, and its path drawn. */
+/** Looks up a Receipt, checks its proof part by part, and draws its path. */
 import { isReceiptId } from '@svc/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
@@ -25,12 +25,12 @@ export const LookUp = ({
   isWaiting,
   isExample,
 }: {
-  /** Its Receipt is looked up with each new place, also where it is the one before. */
+  /** The Receipt is looked up again with each new `Place` object, even one with the same address. */
   readonly place: Place;
   readonly log: Log;
-  /** What the proof is checked under; null while none may be used. */
+  /** The document under which the proof is checked; null while none may be used. */
   readonly document: string | null;
-  /** Whether a document that is not there is under way. */
+  /** Whether a missing document is being fetched. */
   readonly isWaiting: boolean;
   readonly isExample: boolean;
 }) => {

@@ -1,6 +1,6 @@
 /**
- * The way from the leaf (below) to the root (above). What was hashed here stands in the middle; the siblings that the
- * service supplied hang on the side where they were joined.
+ * Draws the path from the leaf (below) to the root (above). Hashes computed here stand in the middle; the siblings that
+ * the service supplied stand on the side on which they were joined.
  */
 import type { InclusionProof } from '../shared/wire.ts';
 import type { PathStep } from './walk-path.ts';
@@ -58,11 +58,11 @@ export const PathDrawing = ({ proof, steps, holds }: PathDrawingProps) => {
   );
 };
 
-/** The left and right edge of what is drawn: a side on which no sibling hangs has no room. */
+/** The left and right edge of the drawing: a side without siblings takes no room. */
 const extentOf = (steps: readonly PathStep[]): [number, number] => {
   const hangs = (side: 'left' | 'right') =>
     steps.some((step) => step.kind === 'joined' && step.side === side);
-  // Beside a hash that moves up without a sibling stands why.
+  // A hash that moves up without a sibling has a note beside it that says why.
   const hasNote = steps.some(({ kind }) => kind === 'carried');
   const margin = BOX.width / 2 + 2;
   return [hangs('left') ? 0 : MIDDLE - margin, hangs('right') || hasNote ? WIDTH : MIDDLE + margin];

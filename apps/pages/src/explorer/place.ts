@@ -1,4 +1,6 @@
-/** Where the reader is, in the fragment of the address: `#receipt=drc_…` or `#day=2026-11-20`. Links to it keep. */
+/**
+ * Where the reader is, in the fragment of the address: `#receipt=drc_…` or `#day=2026-11-20`. Links to it stay valid.
+ */
 import { useLayoutEffect, useState } from 'preact/hooks';
 
 export interface Place {
@@ -11,7 +13,7 @@ const readPlace = (): Place => {
   return { receipt: fragment.get('receipt'), day: fragment.get('day') };
 };
 
-/** Nowhere until the page has been put into its document. */
+/** Empty until the page has been rendered into its document. */
 export const usePlace = (): Place => {
   const [place, setPlace] = useState<Place>({ receipt: null, day: null });
   useLayoutEffect(() => {
@@ -25,7 +27,7 @@ export const usePlace = (): Place => {
 
 export const goToReceipt = (receiptId: string): void => {
   const hash = `#${new URLSearchParams({ receipt: receiptId })}`;
-  // The same address fires no event, and the Receipt is to be looked up again.
+  // Setting the same address fires no event, and the Receipt must be looked up again.
   if (location.hash === hash) dispatchEvent(new HashChangeEvent('hashchange'));
   else location.hash = hash;
 };

@@ -1,4 +1,6 @@
-/** Spans that the ledger lost because its database was set back to a backup, as the service states them, signed. */
+/**
+ * Spans that the ledger lost because its database was restored from a backup, as the service's signed statements say.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import { callApi, problemText } from '../shared/api.ts';
 import { JwsView } from '../shared/jws-view.tsx';
@@ -6,7 +8,7 @@ import { PartsList } from '../shared/parts-list.tsx';
 import type { Restore } from '../shared/wire.ts';
 import { check, useParts } from './checks.ts';
 
-/** Nothing where nothing was ever lost. `document`: null while none may be used. */
+/** Renders nothing where nothing was ever lost. `document` is null while none may be used. */
 export const Restores = ({ document }: { readonly document: string | null }) => {
   const [restores, setRestores] = useState<readonly Restore[]>([]);
   const [problem, setProblem] = useState<string | null>(null);

@@ -1,4 +1,4 @@
-/** The drawing and the library agree on every leaf of every small tree, and stop at what is no path. */
+/** The drawing and the library agree on every leaf of every small tree, and both refuse what is not a path. */
 import { formatHash, hashLeaf, MerkleTree } from '@svc/merkle';
 import { describe, expect, it } from 'vitest';
 import { walkPath } from './walk-path.ts';

@@ -1,23 +1,23 @@
 /**
- * An audit path walked step by step, for drawing (RFC 9162 §2.1.3.2). The verdict is not taken from here: it is that of
- * `@svc/merkle`, and a test holds the two together.
+ * Walks an audit path step by step, for drawing (RFC 9162 §2.1.3.2). The verdict is that of `@svc/merkle`; a test
+ * checks that the two agree.
  */
 import { formatHash, parseHash, rootOfInclusion } from '@svc/merkle';
 
 export type PathStep =
   | {
       readonly kind: 'joined';
-      /** Where the sibling stands. */
+      /** The side of the sibling. */
       readonly side: 'left' | 'right';
-      /** 64 hex characters each; `hash` is that of the parent. */
+      /** 64 hex characters, as is `hash`, which is the parent's. */
       readonly sibling: string;
       readonly hash: string;
     }
-  /** The last of an odd row: it moves up as it is. */
+  /** The last node of an odd row: it moves up unchanged. */
   | { readonly kind: 'carried'; readonly hash: string };
 
 export interface AuditPath {
-  /** Hex, as is each of the path. */
+  /** Hex, as is each hash of the path. */
   readonly leaf: string;
   readonly leaf_index: number;
   readonly tree_size: number;
@@ -49,7 +49,7 @@ export const walkPath = ({
   return steps;
 };
 
-/** Two hashes are a tree of two leaves, whose root is their parent. */
+/** Computed as the root of a tree of two leaves. */
 const parentOf = (hash: string, sibling: string, side: 'left' | 'right'): string | null => {
   const [leafHash, other] = [parseHash(hash), parseHash(sibling)];
   if (leafHash === null || other === null) return null;

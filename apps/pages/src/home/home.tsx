@@ -1,4 +1,6 @@
-/** `/`: what this is, and where each of five people goes next. Written at build; it needs no script. */
+/**
+ * `/`: what the service is, and where each of five kinds of reader goes next. Rendered at build; it needs no script.
+ */
 import type { ComponentChildren } from 'preact';
 import { Shell } from '../shared/shell.tsx';
 

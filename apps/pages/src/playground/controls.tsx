@@ -1,13 +1,13 @@
-/** The purchase and its amount, the honest button, and the five ways to cheat. */
+/** The purchase and its amount, the button for the honest request, and the five ways to cheat. */
 import { formatAmount } from '../shared/describe.ts';
 import type { DemoInfo } from '../shared/wire.ts';
 import { CHEATS, limitOf, type ScenarioId } from './scenarios.ts';
 
-/** The slider goes beyond the limit, so that it can be overstepped. */
+/** The slider's range as a multiple of the limit, so that the limit can be exceeded. */
 const BEYOND = 1.25;
 
 export interface ControlsProps {
-  /** Null while it is asked for: everything is in its place, and nothing can be pressed. */
+  /** Null while it is loading: every control is in its place, and none can be pressed. */
   readonly info: DemoInfo | null;
   /** Minor units. */
   readonly amount: number;
@@ -19,7 +19,7 @@ export interface ControlsProps {
 export const Controls = ({ info, amount, onAmount, playing, onPlay }: ControlsProps) => {
   const { maxAmount, currency } = limitOf(info);
   const isBusy = info === null || playing !== null;
-  // A button that is disabled loses the focus of who has just pressed it.
+  // A button that becomes disabled loses the focus of the user who has just pressed it.
   const press = (scenario: ScenarioId) => () => {
     if (!isBusy) void onPlay(scenario);
   };
@@ -99,6 +99,6 @@ const Parties = ({ info }: { readonly info: DemoInfo | null }) => (
   </dl>
 );
 
-/** About 250 stops, on round numbers. */
+/** Step of the slider, in minor units: about 250 stops, on round numbers. */
 const stepFor = (maxAmount: number): number =>
   Math.max(1, 10 ** Math.floor(Math.log10(Math.max(1, maxAmount) / 100)));

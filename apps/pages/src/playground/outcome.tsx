@@ -1,4 +1,4 @@
-/** What came of a run: the checks lighting up in order, the decision, what was sent, and the Receipt. */
+/** The result of a run: the checks lighting up in order, the decision, what was sent, and the Receipt. */
 import { CHECKS, REASON_TEXTS } from '@svc/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { DecisionBadge } from '../shared/badge.tsx';
@@ -92,7 +92,7 @@ const Details = ({ run }: { readonly run: Run }) => {
   );
 };
 
-/** Come after the page, with the first run. */
+/** The code is loaded after the page, with the first run. */
 const Snippets = ({ run }: { readonly run: Run }) => {
   const [made, setMade] = useState<typeof import('./snippets.ts') | null>(null);
   useEffect(() => {
@@ -124,7 +124,7 @@ const Snippet = ({ name, text }: { readonly name: string; readonly text: string 
   </details>
 );
 
-/** How many checks are lit: one after the other, or all at once for who wants no motion. */
+/** Number of checks that are lit: one after the other, or all at once where the user prefers reduced motion. */
 const useLit = (run: Run | null): number => {
   const [lit, setLit] = useState<number>(CHECKS.length);
   useEffect(() => {
@@ -146,7 +146,7 @@ const useLit = (run: Run | null): number => {
   return lit;
 };
 
-/** Null while it is not known. */
+/** Whether the Receipt of a run is genuine; null while that is not known. */
 const useProven = (run: Run): boolean | null => {
   const [proven, setProven] = useState<boolean | null>(null);
   useEffect(() => {

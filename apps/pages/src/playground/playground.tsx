@@ -1,4 +1,4 @@
-/** The playground: a purchase by an Agent, asked for honestly or not, and what each of the 24 checks says to it. */
+/** The playground: an Agent's purchase, requested honestly or not, and the result of each of the 24 checks. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { callApi, problemText } from '../shared/api.ts';
 import { rememberPlayed } from '../shared/played.ts';
@@ -22,11 +22,11 @@ export const Playground = () => {
   const [Story, setStory] = useState<StoryView | null>(null);
   const outcome = useRef<HTMLDivElement>(null);
   const alert = useRef<HTMLParagraphElement>(null);
-  // On a phone the button that was pressed is a screen away from it.
+  // Scrolls the message into view: on a phone it is a screen away from the button that was pressed.
   useEffect(() => {
     if (problem !== null) alert.current?.scrollIntoView({ block: 'nearest' });
   }, [problem]);
-  // Stands below everything else, so it comes after it.
+  // Loaded after the page, since it stands below everything else.
   useEffect(() => {
     import('./story-view.tsx').then(
       ({ Story }) => setStory(() => Story),

@@ -1,7 +1,7 @@
 /**
- * What can be tried: one honest request, and five ways to cheat. Each plays against the real engine with a real Grant
- * and Proof of the sandbox. Only what a cheat could do is done: nobody but the Agent can sign, so a Proof that is
- * changed is a Proof whose signature no longer fits.
+ * The scenarios: one honest request, and five ways to cheat. Each runs against the real engine with a real Grant and
+ * Proof of the sandbox, and does only what a cheat could do. Only the Agent can sign, so a changed Proof has a
+ * signature that does not verify.
  */
 import { decodeBase64urlText, encodeBase64urlText, isJsonObject } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
@@ -16,7 +16,7 @@ export interface Scenario {
   readonly name: string;
   /** What the cheat does. */
   readonly does: string;
-  /** What this shows, once it has run. */
+  /** What the scenario shows, displayed after it has run. */
   readonly teaches: string;
 }
 
@@ -58,15 +58,15 @@ export const CHEATS: readonly Scenario[] = [
 
 export interface Run {
   readonly scenario: ScenarioId;
-  /** What happened, in order. */
+  /** The steps of the run, in order. */
   readonly steps: readonly string[];
   readonly mintAmount: number;
-  /** The last request to `/demo/verify`, which the Receipt answers. */
+  /** The last request to `/demo/verify`; the Receipt is its answer. */
   readonly request: VerifyRequest;
   readonly receipt: Receipt;
 }
 
-/** The most that the sandbox's Grant allows, in minor units; until it is known, what it is by the interface. */
+/** The limit of the sandbox's Grant, in minor units. Until it is loaded, the value that the interface states. */
 export const limitOf = (info: DemoInfo | null): { maxAmount: number; currency: string } => {
   const { maxAmount, currency } = info?.authority.constraints ?? { maxAmount: 50_000, currency: 'USD' };
   return {
@@ -75,7 +75,10 @@ export const limitOf = (info: DemoInfo | null): { maxAmount: number; currency: s
   };
 };
 
-/** Plays it; from the beginning, with a Grant and a Proof of its own, where the service was busy. Rejects with ApiProblem. */
+/**
+ * Runs a scenario. Where the service was busy it runs again from the beginning, with a new Grant and Proof. Rejects
+ * with ApiProblem.
+ */
 export const play = (scenario: ScenarioId, amount: number, info: DemoInfo): Promise<Run> =>
   repeated(() => playOnce(scenario, amount, info));
 
@@ -94,13 +97,13 @@ const playOnce = async (scenario: ScenarioId, amount: number, info: DemoInfo): P
   return { scenario, steps, mintAmount, request, receipt };
 };
 
-/** An honest request may ask for anything; a cheat stays within the limit, so that nothing but itself fails. */
+/** An honest request may ask for any amount. A cheat stays within the limit, so that only the cheat itself fails. */
 const amountFor = (scenario: ScenarioId, amount: number, maxAmount: number): number => {
   if (scenario === 'honest') return amount;
   return scenario === 'amount' ? Math.max(amount, maxAmount + 1) : Math.min(amount, maxAmount);
 };
 
-/** Does to the request what the cheat does. Adds to `steps`. */
+/** Changes the request as the cheat would, and appends to `steps`. */
 const prepare = async (
   scenario: ScenarioId,
   honest: VerifyRequest,
@@ -143,7 +146,7 @@ const changedAction = (action: VerifyRequest['action']): VerifyRequest['action']
 const describe = ({ amount, currency, resource }: VerifyRequest['action']): string =>
   `${formatAmount(amount, currency)} · ${resource}`;
 
-/** The Proof with another audience under the signature that it had. */
+/** Changes the audience of the Proof and keeps its old signature. */
 const readdress = (proof: string): string => {
   const [header = '', payload = '', signature = ''] = proof.split('.');
   const claims: unknown = JSON.parse(decodeBase64urlText(payload) ?? 'null');

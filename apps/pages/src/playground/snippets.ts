@@ -1,4 +1,4 @@
-/** A run as something to paste: each does the same again with a fresh Grant and Proof. */
+/** A run as code to paste: each snippet repeats it with a new Grant and Proof. */
 import { quoteForShell } from '../shared/quote-for-shell.ts';
 import { OTHER_SHOP, type Run } from './scenarios.ts';
 
@@ -13,7 +13,7 @@ export const asCurl = (run: Run, base: string): string => {
   const ask = (body: string) => `echo "$minted" | jq ${quoteForShell(body)} | ${verify}`;
   switch (run.scenario) {
     case 'audience':
-      // Readdressing takes a JSON editor inside base64url: what was sent is shown as it was.
+      // Readdressing would take a JSON editor inside base64url, so the snippet has the request that was sent.
       return `${post('demo/verify', `--data ${quoteForShell(JSON.stringify(run.request))}`)}\n`;
     case 'action':
       return `${mint}\n${ask(`{grant, proof, action: (.action + {amount: ${run.request.action.amount}})}`)}\n`;
@@ -28,7 +28,7 @@ export const asCurl = (run: Run, base: string): string => {
 
 const HONEST = '{grant, proof, action}';
 
-/** For Node and anything else with `fetch`; checks the Receipt too. */
+/** For Node and any other runtime with `fetch`; also checks the Receipt. */
 export const asTypeScript = (
   run: Run,
   base: string,

@@ -1,4 +1,4 @@
-/** The story of one approval, step by step: one button goes on, and stays where the focus is. */
+/** The story of one approval, step by step. One button advances it, and stays under the focus. */
 
 import type { Capability } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
@@ -14,7 +14,7 @@ import { limitOf } from './scenarios.ts';
 import { STEPS, type StoryState, storyAmount, whyDenied } from './story.ts';
 import './story.css';
 
-/** What the button does next. */
+/** Label of the button at each step. */
 const NEXT = [
   'Buy above the limit',
   'Ask the Principal',

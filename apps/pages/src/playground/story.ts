@@ -1,6 +1,6 @@
 /**
- * A purchase above the limit, from its denial over the Principal's approval to the Grant that is used up. Each step is
- * a call to the real engine, and shows what came back.
+ * A purchase above the limit, from its denial over the Principal's approval to the Grant that is used up. Each step
+ * calls the real engine, and shows its answer.
  */
 import { REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
@@ -8,7 +8,7 @@ import { callApi, repeated } from '../shared/api.ts';
 import type { DemoApproval, DemoInfo, DemoMint, VerifyRequest } from '../shared/wire.ts';
 import { limitOf } from './scenarios.ts';
 
-/** What is known after so many steps. */
+/** What the steps so far have produced. */
 export interface StoryState {
   readonly denied?: { readonly receipt: Receipt; readonly proof: string };
   readonly asked?: DemoApproval['request'];
@@ -21,8 +21,8 @@ export interface StoryState {
 export const storyAmount = (info: DemoInfo | null): number => Math.round(limitOf(info).maxAmount * 1.8);
 
 /**
- * Why the playground's request was denied. P19 asks two things, the amount of one purchase and what is left of the
- * budget; `isWithinAmount`: the first is known to hold.
+ * Why the playground's request was denied. P19 checks two things, the amount of one purchase and what is left of the
+ * budget; `isWithinAmount` says that the first is known to hold.
  */
 export const whyDenied = (reason: ReasonCode, isWithinAmount: boolean): string => {
   if (reason !== 'AMOUNT_EXCEEDS_AUTHORITY') return REASON_TEXTS[reason];
@@ -31,7 +31,7 @@ export const whyDenied = (reason: ReasonCode, isWithinAmount: boolean): string =
     : 'The amount is above what the Grant allows.';
 };
 
-/** In order; each goes on from what is told, and adds to it. Rejects with ApiProblem. */
+/** The steps, in order. Each continues from the state of the one before, and adds to it. Rejects with ApiProblem. */
 export const STEPS: readonly ((told: StoryState, info: DemoInfo) => Promise<StoryState>)[] = [
   (_, info) =>
     repeated(async () => {

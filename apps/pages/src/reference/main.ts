@@ -1,6 +1,6 @@
 /**
- * Puts the whole reference into the place of the list once somebody opens an operation, or comes by a link to one: the
- * document as this service serves it, in Redoc, in either scheme. It is 300 KB, and a second of work.
+ * Replaces the list by the whole reference once the reader opens an operation, or follows a link to one. Redoc renders
+ * the document as this service serves it, in either colour scheme. Redoc is 300 KB and takes a second of work.
  */
 import redocAddress from 'redoc/bundles/redoc.standalone.js?url';
 import { start } from './show.ts';

@@ -1,4 +1,4 @@
-/** The operations of an OpenAPI document, as far as the reference needs them. */
+/** The operations of an OpenAPI document, with the members that the reference needs. */
 import type { OpenApiDocument } from './openapi.ts';
 
 export interface Area {
@@ -15,7 +15,7 @@ export interface OperationLine {
   readonly summary: string;
 }
 
-/** By tag, in the order of the document. */
+/** Operations by tag, in the order of the document. */
 export const listOperations = ({ tags, paths }: OpenApiDocument): readonly Area[] =>
   tags.map(({ name, description = '' }) => ({
     name,

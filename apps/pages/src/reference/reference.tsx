@@ -1,4 +1,4 @@
-/** `/docs` until an operation is opened: every one of them, by area. */
+/** `/docs` until an operation is opened: the list of all operations, by area. */
 import { Shell } from '../shared/shell.tsx';
 import type { Area } from './operations.ts';
 

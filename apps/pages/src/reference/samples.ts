@@ -1,16 +1,18 @@
-/** How an operation is called from a shell, from TypeScript and from Python, with the examples of the document. */
+/**
+ * Code samples that call an operation from a shell, from TypeScript and from Python, with the examples of the document.
+ */
 import { quoteForShell } from '../shared/quote-for-shell.ts';
 import type { OpenApiDocument, Operation, Parameter, Sample, Schema } from './openapi.ts';
 
 interface Call {
   readonly method: string;
   readonly url: string;
-  /** The environment variable that holds the credential; null: none is sent. */
+  /** The environment variable that holds the credential; null where none is sent. */
   readonly credential: string | null;
   readonly body: unknown;
 }
 
-/** The document with samples at every operation, which Redoc shows. */
+/** Adds samples to every operation of the document, which Redoc shows. */
 export const withSamples = (document: OpenApiDocument): OpenApiDocument => ({
   ...document,
   paths: Object.fromEntries(
@@ -60,7 +62,7 @@ const exampleOfParameter = (parameter: Parameter | undefined): string => {
   return String(example ?? schema?.example ?? schema?.examples?.[0] ?? parameter?.name ?? '');
 };
 
-/** That of the schema itself, or of the first alternative that has one. */
+/** The example of the schema itself, or of the first alternative that has one. */
 const exampleOf = (document: OpenApiDocument, schema: Schema): unknown => {
   const name = schema.$ref?.split('/').at(-1);
   const resolved = name === undefined ? schema : (document.components?.schemas?.[name] ?? {});
@@ -117,7 +119,7 @@ const asPython = ({ method, url, credential, body }: Call): string =>
 const indented = (value: unknown, by: string): string =>
   JSON.stringify(value, null, 2).replaceAll('\n', `\n${by}`);
 
-/** JSON as Python writes it. Words inside strings stay. */
+/** Writes JSON as Python. Words inside strings stay unchanged. */
 const pythonOf = (json: string): string =>
   json.replaceAll(
     /("(?:[^"\\]|\\.)*")|\b(true|false|null)\b/g,

@@ -1,4 +1,4 @@
-/** Loads Redoc and the document, and draws. Whatever fails, the list of operations stays, and says so. */
+/** Loads Redoc and the document, and renders. After any failure the list of operations stays, with a message. */
 import type { OpenApiDocument } from './openapi.ts';
 import { withSamples } from './samples.ts';
 import { themeFor } from './theme.ts';
@@ -44,7 +44,7 @@ const loadScript = (address: string): Promise<void> =>
     document.head.append(script);
   });
 
-/** Draws, and draws again when the colour scheme changes. */
+/** Renders, and renders again when the colour scheme changes. */
 const draw = async (api: OpenApiDocument, list: HTMLElement): Promise<void> => {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const drawn = document.createElement('div');
@@ -56,7 +56,7 @@ const draw = async (api: OpenApiDocument, list: HTMLElement): Promise<void> => {
         error === undefined || error === null ? resolve() : reject(error),
       );
     });
-  // Before Redoc looks for the place that the address names.
+  // Set before Redoc looks for the place that the address names.
   document.documentElement.classList.add('is-whole');
   list.after(drawn);
   await drawInto(drawn);
@@ -68,7 +68,7 @@ const optionsFor = (isDark: boolean): object => ({
   expandResponses: '200,201',
   hideHostname: true,
   hideDownloadButton: true,
-  // What stays at the top: the way to the other pages.
+  // The bar that stays at the top, with the links to the other pages.
   scrollYOffset: '.top',
   theme: themeFor(isDark),
 });

@@ -1,4 +1,4 @@
-/** The palette of the pages (shared/tokens.css) in the names that Redoc has for it. */
+/** The palette of the pages (shared/tokens.css) under the names that Redoc uses. */
 
 const LIGHT = {
   paper: '#f6f6f3',
@@ -37,7 +37,7 @@ export const themeFor = (isDark: boolean): object => {
   return {
     spacing: { unit: 5, sectionHorizontal: 40, sectionVertical: 20 },
     colors: {
-      // Redoc writes it on white, and white on it, in either scheme; links have a colour of their own.
+      // Redoc writes it on white, and white on it, in either scheme. Links have a colour of their own.
       primary: { main: LIGHT.accent },
       success: { main: c.good },
       warning: { main: c.warn },

@@ -13,7 +13,7 @@ const unavailable = (retryAfter?: string) =>
     { status: 503, ...(retryAfter !== undefined && { headers: { 'Retry-After': retryAfter } }) },
   );
 
-/** Answers these, one after another, and the last for ever. */
+/** Answers with these in order, and with the last one from then on. */
 const answering = (...answers: readonly (() => Response)[]) => {
   const fetched = vi.fn<typeof fetch>();
   for (const answer of answers.slice(0, -1)) fetched.mockImplementationOnce(async () => answer());

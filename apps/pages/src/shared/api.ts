@@ -1,35 +1,40 @@
-/** Calls to the service that this page came from. Addresses are relative, so that a path prefix makes no difference. */
+/**
+ * Calls to the service that this page came from. Addresses are relative, so that they also work behind a path prefix.
+ */
 import { isJsonObject } from '@svc/protocol';
 
 export interface CallOptions {
   readonly key?: string;
-  /** Sent as JSON by POST, null as a POST without a body; without it the call is a GET. */
+  /** Sent as JSON by POST; null is a POST without a body. Without this member the call is a GET. */
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** Called with those of the answer, whatever it is. */
+  /** Called with the headers of every answer, whatever its status. */
   readonly onHeaders?: (headers: Headers) => void;
 }
 
-/** What the service answered instead, in its own words. */
+/** The service's error answer, in its own words. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   constructor(
     readonly status: number,
     message: string,
-    /** When the service asks to come back; null where it does not say. */
+    /** Milliseconds after which the service asks for a repetition; null where it names none. */
     readonly retryAfterMs: number | null = null,
   ) {
     super(message);
   }
 }
 
-/** How often what is answered 503 with a Retry-After is repeated, and the longest wait before that. */
+/** How often a 503 with a Retry-After is repeated, and the longest wait before a repetition. */
 const REPEATS = 2;
 const LONGEST_WAIT_MS = 3_000;
-/** Nothing is waited for longer; what takes authority away has half of it at the service. */
+/** Milliseconds for each call. A revocation has half of that at the service. */
 const DEADLINE_MS = 60_000;
 
-/** The JSON body and status of a 2xx. Rejects with ApiProblem: 0 is no answer, or none that can be read. A GET is repeated, a POST is not. */
+/**
+ * Resolves with the JSON body and status of a 2xx. Rejects with ApiProblem; its status 0 means no answer, or one that
+ * cannot be read. Repeats a GET, never a POST.
+ */
 export const callApi = <T>(path: string, options: CallOptions = {}): Promise<Answer<T>> =>
   options.body === undefined ? repeated(() => ask<T>(path, options)) : ask<T>(path, options);
 
@@ -38,7 +43,7 @@ interface Answer<T> {
   readonly body: T;
 }
 
-/** For what may be done twice: does it again while the service is busy and says when to come back. */
+/** For work that may be done twice: repeats it while the service is busy and says when to come back. */
 export const repeated = async <T>(work: () => Promise<T>, repeats = REPEATS): Promise<T> => {
   try {
     return await work();
@@ -71,7 +76,7 @@ const ask = async <T>(
   });
   onHeaders?.(response.headers);
   const answer: unknown = await response.json().catch(() => undefined);
-  // What was done may be in the part that is missing.
+  // The missing part may have been the result of the call.
   if (response.ok && answer === undefined)
     throw new ApiProblem(0, 'The answer of the service could not be read to its end.');
   if (response.ok) return { status: response.status, body: answer as T };
@@ -90,6 +95,6 @@ const messageOf = (answer: unknown, status: number): string =>
 
 export const problemText = (error: unknown): string =>
   error instanceof Error
-    ? // A name, as of a member, stays as it is.
+    ? // A name, such as that of a member, is not capitalised.
       error.message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase())
     : 'Something went wrong.';

@@ -1,4 +1,4 @@
-/** What a Capability allows, in a sentence: first its limits, then what it is about, as somebody else wrote it. */
+/** What a Capability allows, in a sentence: first its limits, then its resources, as their author wrote them. */
 import type { Capability } from '@svc/protocol';
 import { describeLimits } from './describe.ts';
 import { ResourceList } from './resource.tsx';

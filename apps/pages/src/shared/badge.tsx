@@ -1,9 +1,9 @@
-/** ALLOW or DENY, in word and colour. */
+/** ALLOW or DENY, as a word and a colour. */
 export const DecisionBadge = ({ decision }: { readonly decision: 'ALLOW' | 'DENY' }) => (
   <span class={`badge badge-${decision === 'ALLOW' ? 'good' : 'bad'}`}>{decision}</span>
 );
 
-/** What something unproven says: never in the colour of a decision. */
+/** The decision that something unproven claims: never in the colour of a decision. */
 export const ClaimBadge = ({ decision }: { readonly decision: 'ALLOW' | 'DENY' }) => (
   <span class="badge badge-idle">claims {decision}</span>
 );

@@ -1,4 +1,4 @@
-/** The 24 checks, said for people. Conditions and order are the engine's (protocol §7). */
+/** The 24 checks, described for readers. Conditions and order are the engine's (protocol §7). */
 import { CHECK_IDS, type CheckId } from '@svc/protocol';
 
 interface Meaning {
@@ -76,10 +76,10 @@ const CHECK_MEANINGS: Readonly<Partial<Record<CheckId, Meaning>>> = {
   },
 };
 
-/** A check that has no words here yet is shown by its id alone; its rule stands beside it. */
+/** The description of a check. One without a description here is shown by its id; its rule is shown beside it. */
 export const meaningOf = (id: CheckId): Meaning => CHECK_MEANINGS[id] ?? { name: id, means: '' };
 
-/** The stages that a request passes, and the check with which each begins. */
+/** The stages of an evaluation, and the check with which each begins. */
 const STAGE_BEGINNINGS: readonly (readonly [name: string, first: CheckId])[] = [
   ['The Grant', 'P1'],
   ['The Proof', 'P8'],

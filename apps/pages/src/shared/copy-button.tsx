@@ -1,4 +1,4 @@
-/** Copies a text and says so, to the eye and to a screen reader. */
+/** Copies a text and confirms it, visibly and to a screen reader. */
 import { useEffect, useState } from 'preact/hooks';
 
 const SHOWN_MS = 1_600;

@@ -19,7 +19,8 @@ it.each([
   ['JPY', '90,000'],
   ['KWD', '90.000'],
   ['CLF', '9.0000'],
-  // People write these without decimals, and some engines do; ISO 4217 has hundredths and thousandths.
+  // These amounts are usually written without decimals, and some JavaScript engines do so. ISO 4217 has hundredths and
+  // thousandths.
   ['HUF', '900.00'],
   ['COP', '900.00'],
   ['IDR', '900.00'],

@@ -1,8 +1,8 @@
-/** Amounts, times and authorities as people write them. */
+/** Writes amounts, times and authorities for readers. */
 import type { Capability } from '@svc/protocol';
 
 /**
- * Minor units of ISO 4217 where they are not hundredths. Not those of `Intl`, which are the decimals that people write:
+ * Minor units of ISO 4217 where they are not hundredths. Those of `Intl` are the decimals in common use: JavaScript
  * engines differ in them, and for some currencies they are fewer.
  */
 const MINOR_UNIT_DIGITS: Readonly<Record<string, number>> = Object.fromEntries([
@@ -28,7 +28,7 @@ export const formatAmount = (amountMinor: number, currency: string): string => {
   }
 };
 
-/** Without the resources: whoever wrote these could write on in this sentence. `<Authority>` has both. */
+/** Omits the resources: their author could continue this sentence with them. `<Authority>` shows both. */
 export const describeLimits = ({ action, constraints }: Capability): string => {
   const { maxAmount, currency, methods, maxUses, ...others } = constraints as Readonly<
     Record<string, unknown>
@@ -45,7 +45,7 @@ export const describeLimits = ({ action, constraints }: Capability): string => {
 
 const MAX_CHARS = 50_000;
 
-/** Far more than any Receipt is shown whole; of what is longer, the beginning, so that the page does not stand still. */
+/** Shows the beginning of a text that is far longer than any in a Receipt, so that the page does not freeze. */
 export const abridge = (text: string): string =>
   text.length <= MAX_CHARS
     ? text

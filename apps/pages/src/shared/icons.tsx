@@ -1,4 +1,4 @@
-/** The marks of an outcome. Colour is never the only sign: each has a shape and a word beside it. */
+/** The icons of an outcome. Colour is never the only sign: each has a shape, and a word beside it. */
 import type { JSX } from 'preact';
 import './icons.css';
 

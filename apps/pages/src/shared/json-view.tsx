@@ -1,10 +1,13 @@
-/** A JSON value as indented text, tinted by kind. Everything goes in as text, whatever it says, and what is not seen by its number. */
+/**
+ * A JSON value as indented text, coloured by type. Everything is inserted as text, never as markup. Invisible
+ * characters are shown by their number.
+ */
 import type { JSX } from 'preact';
 import { abridge } from './describe.ts';
 import { visibleLines } from './resource.tsx';
 import './json-view.css';
 
-/** String (with the colon, where it is a member's name), number or literal. */
+/** A string (with the colon, where it is a member's name), a number or a literal. */
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b/g;
 
 export const JsonView = ({ value, label }: { readonly value: unknown; readonly label: string }) => (

@@ -1,4 +1,4 @@
-/** A compact JWS taken apart: its three parts as they stand, and the first two decoded. Proves nothing. */
+/** A compact JWS taken apart: its three parts as they are, and the first two decoded. It proves nothing. */
 import { decodeBase64urlText, parseStrictJson } from '@svc/protocol';
 import { CopyButton } from './copy-button.tsx';
 import { abridge } from './describe.ts';
@@ -32,7 +32,7 @@ export const JwsView = ({ jws, name }: { readonly jws: string; readonly name: st
   );
 };
 
-/** Strict JSON is only so deep; whatever else somebody wrote is shown as text. */
+/** Strict JSON has a limit of depth; a part that exceeds it, or is not JSON, is shown as text. */
 const decode = (part: string): unknown => {
   const text = decodeBase64urlText(part);
   if (text === null) return 'not base64url of UTF-8 text';

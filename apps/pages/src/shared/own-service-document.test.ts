@@ -1,4 +1,4 @@
-/** How long a tab that stays open believes the keys that it has fetched. */
+/** How long a tab that stays open uses the keys that it has fetched. */
 import {
   bodyOf,
   SERVICE,
@@ -25,7 +25,7 @@ let served: object | null;
 const fetched = vi.fn(async (_address: string, _init: RequestInit) =>
   served === null ? new Response(null, { status: 503 }) : Response.json(served),
 );
-/** The document is kept by the module, so that each test begins an hour after the one before. */
+/** The module keeps the document between tests, so each test begins an hour after the one before. */
 let hours = 0;
 beforeEach(() => {
   hours += 1;

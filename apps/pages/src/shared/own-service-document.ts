@@ -1,15 +1,15 @@
-/** A key that has leaked is not believed for longer in a tab that stays open. */
+/** Milliseconds for which a document is used. It bounds how long a tab that stays open accepts a leaked key. */
 export const USED_FOR_MS = 300_000;
-/** An answer is not waited for longer. */
+/** Milliseconds for the whole answer. */
 const DEADLINE_MS = 60_000;
 
 export interface OwnDocument {
   readonly text: string;
-  /** When it was asked for, by the clock of the browser. */
+  /** When it was requested, by the clock of the browser. */
   readonly askedAtMs: number;
 }
 
-/** Whether it was asked for less than `maxAgeMs` ago, or ahead: the clock may have been set back since. */
+/** Whether it was requested less than `maxAgeMs` ago, or in the future, as after the clock was set back. */
 export const isYoung = ({ askedAtMs }: { readonly askedAtMs: number }, maxAgeMs = USED_FOR_MS): boolean =>
   Math.abs(Date.now() - askedAtMs) < maxAgeMs;
 
@@ -17,8 +17,8 @@ let kept: OwnDocument | null = null;
 let begun: { readonly document: Promise<OwnDocument>; readonly askedAtMs: number } | null = null;
 
 /**
- * The DID document of the service that this page came from, asked for at most `maxAgeMs` ago. Rejects where there is
- * none; the one before is kept for those to whom it is not too old.
+ * The DID document of the service that this page came from, requested at most `maxAgeMs` ago. Rejects where it cannot
+ * be fetched; the one before is kept for callers that accept its age.
  */
 export const ownServiceDocument = async (maxAgeMs = USED_FOR_MS): Promise<OwnDocument> => {
   if (kept !== null && isYoung(kept, maxAgeMs)) return kept;
@@ -37,7 +37,7 @@ export const ownServiceDocument = async (maxAgeMs = USED_FOR_MS): Promise<OwnDoc
 
 type Checked = { readonly ok: true } | { readonly ok: false; readonly failures: readonly { code: string }[] };
 
-/** Checks again under a new document, once, where the one before does not have a key, as after a rotation. */
+/** Checks again, once, under a new document where the one before does not have a key, as after a rotation. */
 export const checkUnderOwnDocument = async <T extends Checked>(
   check: (document: string) => T,
 ): Promise<T> => {

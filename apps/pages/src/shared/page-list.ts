@@ -1,12 +1,12 @@
-/** The pages there are, and what stands at the top of each. */
+/** The pages, and what stands at the top of each. */
 export interface PageFrame {
   /** Relative to the root of the service. */
   readonly path: string;
-  /** In the navigation. */
+  /** Its name in the navigation. */
   readonly name: string;
   readonly title: string;
   readonly lead: string;
-  /** What stands behind it, with a link to a file of the service. */
+  /** The text behind the name, with a link to a file of the service. */
   readonly file?: { readonly what: string; readonly name: string };
   /** Only served where the deployment has a sandbox. */
   readonly sandboxOnly?: true;

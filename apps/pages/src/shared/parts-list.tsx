@@ -1,10 +1,10 @@
-/** Named parts, each with its state in shape, colour and word. */
+/** Named parts, each with its state as a shape, a colour and a word. */
 import { Icon } from './icons.tsx';
 import type { Part } from './part.ts';
 import { visible } from './resource.tsx';
 import './parts-list.css';
 
-/** A bundle of a hundred thousand files can be wrong in as many places. */
+/** Most failures that are listed: a bundle of a hundred thousand files can have as many. */
 const MAX_FAILURES = 20;
 
 const WORDS = { ok: 'ok', wrong: 'wrong', unchecked: 'not judged' } as const;

@@ -1,6 +1,7 @@
 /**
- * The 24 checks as the request passes them: a track that shows how far it got, and under it every check with what it
- * means and, where it failed, why. `lit` lights only the first so many, for a page that plays them in order.
+ * The 24 checks in the order in which the request passes them. A track shows how far it got; under it stands every
+ * check with its meaning and, where it failed, the reason. `lit` lights only that number of checks, for a page that
+ * animates them.
  */
 import { CHECKS, type CheckId, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 import { meaningOf, STAGES } from './check-meanings.ts';
@@ -26,7 +27,7 @@ const stateOf = (outcome: Outcome | undefined): State => {
 };
 
 export interface PipelineProps {
-  /** By check id; what is not there has not run. */
+  /** By check id; a check that is missing has not run. */
   readonly outcomes: Outcomes;
   readonly reason: ReasonCode | null;
   readonly lit?: number;

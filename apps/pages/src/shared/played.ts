@@ -1,4 +1,4 @@
-/** What this tab asked in the playground, kept until the tab is closed, so that the dashboard can show it. */
+/** What this tab sent in the playground, kept until the tab is closed, so that the dashboard can show it. */
 import type { Receipt } from '@svc/receipts';
 import type { VerifyRequest } from './wire.ts';
 
@@ -15,11 +15,11 @@ export const rememberPlayed = (played: Played): void => {
   try {
     sessionStorage.setItem(STORED_AS, JSON.stringify([played, ...listPlayed()].slice(0, MAX_PLAYED)));
   } catch {
-    // Where nothing can be stored, nothing is shown in the dashboard either.
+    // Where storage is not available, the dashboard has nothing to show either.
   }
 };
 
-/** The latest first. */
+/** Latest first. */
 export const listPlayed = (): readonly Played[] => {
   try {
     return JSON.parse(sessionStorage.getItem(STORED_AS) ?? '[]') as readonly Played[];

@@ -1,4 +1,4 @@
-/** An error, said where it happened; nothing where there is none. */
+/** An error, shown where it happened; nothing where there is none. */
 export const Problem = ({ text }: { readonly text: string | null }) =>
   text === null ? null : (
     <p class="note note-bad" role="alert">
@@ -6,7 +6,7 @@ export const Problem = ({ text }: { readonly text: string | null }) =>
     </p>
   );
 
-/** The same where a screen reader is to hear a problem that comes later: the region is there before its text. */
+/** The same for a problem that comes later: the region exists before its text, so that a screen reader announces it. */
 export const Alert = ({ text }: { readonly text: string | null }) => (
   <div role="alert">{text !== null && <p class="note note-bad">{text}</p>}</div>
 );

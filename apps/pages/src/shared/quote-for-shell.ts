@@ -1,2 +1,2 @@
-/** For a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 export const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,4 +1,4 @@
-/** What others wrote stands apart from what the page says, and all of it is seen. */
+/** Text that others wrote is set apart from the page's own, and every character of it is visible. */
 import type { Receipt } from '@svc/receipts';
 import { bodyOf, signedReceipt } from '@svc/testkit/receipts/signed-receipts';
 import { h } from 'preact';

@@ -1,4 +1,4 @@
-/** A Receipt as a person reads it: what was decided about whom, the 24 checks, and the signed text taken apart. */
+/** A Receipt for readers: the decision and its subjects, the 24 checks, and the signed text taken apart. */
 import type { Receipt } from '@svc/receipts';
 import type { ComponentChildren } from 'preact';
 import { Authority } from './authority.tsx';
@@ -7,7 +7,7 @@ import { JwsView } from './jws-view.tsx';
 import { Pipeline } from './pipeline.tsx';
 
 export interface ReceiptViewProps {
-  /** Null: not in a form that can be shown. */
+  /** Null where its form is not one that can be shown. */
   readonly receipt: Receipt | null;
   readonly jws: string;
   /** The signature was verified in this tab. */

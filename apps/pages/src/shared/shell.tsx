@@ -1,4 +1,4 @@
-/** What every page has around it: the skip link, the head with the other pages, the foot. */
+/** The frame of every page: the skip link, the head with the other pages, the foot. */
 import type { ComponentChildren } from 'preact';
 import { PAGES, type PageFrame, type PageName } from './page-list.ts';
 import { Mark, Top } from './top.tsx';
@@ -12,7 +12,7 @@ export const Shell = ({
   children,
 }: {
   readonly page: PageName;
-  /** Without neighbours: kept as a file. */
+  /** True for a page that is kept as a file, without the other pages. */
   readonly standsAlone?: boolean;
   readonly children: ComponentChildren;
 }) => (
@@ -58,7 +58,7 @@ const Intro = ({ title, lead, file }: PageFrame) => (
   </>
 );
 
-/** The fragment of the address is left alone: it says which Receipt or day is shown. */
+/** Moves the focus without changing the fragment of the address, which names the Receipt or day that is shown. */
 const skipToContent = (event: Event): void => {
   event.preventDefault();
   document.getElementById('content')?.focus();

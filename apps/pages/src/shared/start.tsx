@@ -1,4 +1,4 @@
-/** Puts a page into its document. */
+/** Renders a page into its document. */
 import { type ComponentChild, render } from 'preact';
 
 export const startPage = (page: ComponentChild): void => {

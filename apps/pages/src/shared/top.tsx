@@ -1,4 +1,7 @@
-/** The head of every page: the mark, and the way to the others. `root` leads from the page to the root of the service. */
+/**
+ * The head of every page: the mark, and the links to the other pages. `root` leads from the page to the root of the
+ * service.
+ */
 import { PAGES, type PageFrame, type PageName } from './page-list.ts';
 
 const NEIGHBOURS: readonly PageName[] = [
@@ -12,10 +15,10 @@ const NEIGHBOURS: readonly PageName[] = [
 ];
 
 interface Head {
-  /** Null: none of them. */
+  /** Null where it is none of the listed pages. */
   readonly page: PageName | null;
   readonly root?: string;
-  /** Those that are there. */
+  /** The pages that exist. */
   readonly pages?: readonly PageName[];
 }
 
@@ -35,7 +38,10 @@ export const Top = ({ page, root = '', pages = NEIGHBOURS }: Head) => (
 
 const currentIf = (isCurrent: boolean) => (isCurrent ? { 'aria-current': 'page' as const } : {});
 
-/** What needs a sandbox is there in the markup, and hidden by style where the API has written that there is none. */
+/**
+ * Links that need a sandbox are in the markup. Style hides them where the API has marked the page as one without a
+ * sandbox.
+ */
 const navigation = (name: PageName, isCurrent: boolean, root: string) => {
   const frame: PageFrame = PAGES[name];
   return (

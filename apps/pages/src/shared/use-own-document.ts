@@ -1,27 +1,33 @@
-/** The service's DID document in a page that stays open: what is shown is never judged by one that is too old. */
+/**
+ * The service's DID document in a page that stays open: a document that is too old is never used to judge what is
+ * shown.
+ */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { isYoung, type OwnDocument, USED_FOR_MS } from './own-service-document.ts';
 
-/** A document that was asked for at most `maxAgeMs` ago. */
+/** Fetches a document that was requested at most `maxAgeMs` ago. */
 export type FetchDocument = (maxAgeMs?: number) => Promise<OwnDocument>;
 
 interface Use {
   /** Null while there is none that is young enough. */
   readonly document: OwnDocument | null;
-  /** Why the last one that was asked for did not come; the one before may still be young enough. */
+  /** Why the last request failed; the document before may still be young enough. */
   readonly problem: Error | null;
-  /** Takes one of at most this age, fetched where there is none. The same function every time. */
+  /** Uses a document of at most this age, and fetches one where there is none. The same function every time. */
   readonly ask: (maxAgeMs?: number) => void;
 }
 
-/** After one that did not come. */
+/** Milliseconds after a failed request until the next. */
 const AGAIN_AFTER_MS = 30_000;
 
-/** The one that was asked for later, unless the clock was set back since: answers may come in another order. */
+/** The one that was requested later, unless the clock was set back since: answers may arrive in another order. */
 const later = (one: OwnDocument | null, other: OwnDocument): OwnDocument =>
   one !== null && isYoung(one) && one.askedAtMs > other.askedAtMs ? one : other;
 
-/** Asks by itself only in place of a document that has become too old, until it comes. `fetchDocument`: the same one every time. */
+/**
+ * Fetches by itself only to replace a document that has become too old, and repeats that until it succeeds.
+ * `fetchDocument` must be the same function every time.
+ */
 export const useOwnDocument = (fetchDocument: FetchDocument | null): Use => {
   const [document, setDocument] = useState<OwnDocument | null>(null);
   const [problem, setProblem] = useState<Error | null>(null);
@@ -58,6 +64,6 @@ export const useOwnDocument = (fetchDocument: FetchDocument | null): Use => {
     const timer = setTimeout(ask, AGAIN_AFTER_MS);
     return () => clearTimeout(timer);
   }, [document, problem, ask]);
-  // The timer of a machine that slept comes late.
+  // Checked here as well, since the timer of a machine that slept fires late.
   return { document: document !== null && isYoung(document) ? document : null, problem, ask };
 };

@@ -2,7 +2,7 @@
 import { type Failure, verifyReceipt } from '@svc/receipts';
 import { checkUnderOwnDocument } from './own-service-document.ts';
 
-/** What is wrong with it, or could not be decided; nothing: it is genuine. */
+/** The failures and open points; empty where the Receipt is genuine. */
 export const verifyOwnReceipt = async (receipt: unknown): Promise<readonly Failure[]> => {
   const verified = await checkUnderOwnDocument((document) => verifyReceipt(receipt, document));
   return verified.ok ? [] : verified.failures;

@@ -32,5 +32,5 @@ export type Metrics = Body<Routes['getMetrics'], 200>;
 export type DemoInfo = Body<Routes['getDemoInfo'], 200>;
 export type DemoApproval = Body<Routes['approveDemo'], 200>;
 export type DemoMint = Body<Routes['mintDemo'], 200>;
-/** What the sandbox's relying party asks. */
+/** The request that the sandbox's relying party sends. */
 export type VerifyRequest = Pick<DemoMint, 'grant' | 'proof' | 'action'>;

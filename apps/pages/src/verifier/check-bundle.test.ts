@@ -1,4 +1,4 @@
-/** Every part of a bundle is refused when it is tampered with, and the part that is wrong is the one that is named. */
+/** Every part of a bundle is refused when it is tampered with, and the refusal names that part. */
 
 import { encodeMultikey, portableCrypto, sha256Of } from '@svc/protocol';
 import { serviceDocument, signedBundle } from '@svc/testkit/receipts/signed-bundle';
@@ -19,7 +19,7 @@ const check = (value: unknown, pinned: string | null = document) => {
   const idsOf = (wanted: string) => checked.parts.filter(({ state }) => state === wanted).map(({ id }) => id);
   const { verdict } = checked;
   const wrong = idsOf('wrong');
-  // The page says then that what is wrong is named below.
+  // The page then says that the faults are named below.
   if (verdict === 'invalid') expect(wrong).not.toEqual([]);
   return { verdict, wrong, unchecked: idsOf('unchecked') };
 };
@@ -34,11 +34,11 @@ const newStatusMethod = {
   ...{ id: newStatus.kid, type: 'Multikey', controller: SERVICE },
   publicKeyMultibase: encodeMultikey(publicKeyOf(12)),
 };
-/** The parts that rest on the service's document, in the order of the page. */
+/** The parts that depend on the service's document, in the order of the page. */
 const ON_DOCUMENT = ['document', 'key', 'signature', 'time', 'checkpoint', 'inclusion'];
 
 const hashOf = (text: unknown) => sha256Of(portableCrypto, String(text));
-/** The bundle as the service answers it once the keys that signed are not in force any more. */
+/** The bundle as the service answers it once the keys that signed it are no longer in force. */
 const attested = async () => ({
   ...bundle,
   attestation: await signAttestation(

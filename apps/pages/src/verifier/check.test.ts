@@ -1,4 +1,4 @@
-/** Every part of a Receipt is refused when it is tampered with, and the part that is wrong is the one that is named. */
+/** Every part of a Receipt is refused when it is tampered with, and the refusal names that part. */
 import type { Receipt } from '@svc/receipts';
 import {
   bodyOf,
@@ -28,7 +28,7 @@ const check = (text: string, pinned: string | null = document): Checked => {
 };
 const wrongParts = ({ parts }: Checked) => parts.filter(({ state }) => state === 'wrong').map(({ id }) => id);
 
-/** Changes what is shown, after it was signed. */
+/** Changes what is shown after the Receipt was signed. */
 const shown = (change: (draft: Draft) => void, receipt: Receipt = allow): string => {
   const draft = structuredClone(receipt);
   change(draft);
@@ -267,7 +267,7 @@ describe('what was not judged is not shown as right', () => {
   ])('%s has no signature, so nothing that rests on one is right', (presented, right) => {
     const checked = check(presented);
     expect(rightParts(checked)).toEqual(right);
-    // Nor does what is right say that this is one.
+    // The parts that are right do not call it a Receipt either.
     for (const { state, means } of checked.parts) if (state === 'ok') expect(means).not.toContain('Receipt');
   });
 

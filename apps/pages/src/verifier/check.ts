@@ -1,4 +1,4 @@
-/** The verifier without its page: what was presented and the pinned document in, parts and verdict out. */
+/** The verifier without its page: takes what was presented and the pinned document, and returns parts and a verdict. */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import {
   type Failure,
@@ -15,14 +15,14 @@ import { bundleParts, receiptParts, withoutDocument } from './parts.ts';
 export interface Checked {
   readonly verdict: Verdict;
   readonly parts: readonly Part[];
-  /** Authenticated only where the verdict is valid; else what the text claims, as far as it can be read. */
+  /** Authenticated only where the verdict is valid; otherwise what the text claims, where that can be read. */
   readonly receipt: Receipt | null;
   readonly jws: string | null;
 }
 
 /**
- * `serviceDocument`: the text of the pinned DID document, or null where none is known yet. `isAttested`: it stands in a
- * bundle that holds, so its date counts whatever became of its key.
+ * `serviceDocument` is the text of the pinned DID document, or null where none is known yet. `isAttested`: the Receipt
+ * is in a bundle that holds, so its date is accepted whatever has happened to its key.
  */
 export const checkReceipt = (
   receipt: unknown,
@@ -43,7 +43,7 @@ export const checkReceipt = (
   const verdict = verdictOf(result.failures);
   if (serviceDocument !== null)
     return { verdict, parts: receiptParts(result.failures), receipt: receiptClaimed, jws };
-  // Without a document nothing is known about the signature, which is not a fault of the Receipt.
+  // Without a document nothing is known about the signature; that is not a fault of the Receipt.
   const own = result.failures.filter(({ code }) => code !== 'malformed-did-document');
   return { verdict, parts: withoutDocument(receiptParts(own)), receipt: receiptClaimed, jws };
 };
@@ -55,8 +55,8 @@ const jwsOf = (receipt: unknown): string | null => {
 };
 
 /**
- * A bundle, part by part. Without a pinned document it is held against its own, which shows whether it agrees with
- * itself and nothing about who wrote it: never more than undecided.
+ * Checks a bundle, part by part. Without a pinned document it is checked against its own document. That shows only
+ * whether the bundle agrees with itself, not who wrote it, so the verdict is never more than undecided.
  */
 export const checkBundle = (bundle: JsonObject, serviceDocument: string | null): Checked => {
   const document = serviceDocument ?? textOf(bundle.did_document);
@@ -76,7 +76,7 @@ export const checkBundle = (bundle: JsonObject, serviceDocument: string | null):
 
 const OF_DOCUMENT: ReadonlySet<string> = new Set(['malformed-did-document', 'unknown-key']);
 
-/** The document came with the bundle, so that it is none, or lacks a key, is a fault of the bundle. */
+/** The document came with the bundle. If it is not a DID document, or lacks a key, that is a fault of the bundle. */
 const OWN_FAULT: Failure<BundleFailureCode> = {
   ...{ code: 'malformed-bundle', path: '/did_document' },
   message: 'its did_document is none, or does not have each key that it is signed by',

@@ -1,4 +1,4 @@
-/** Where a Receipt comes in: dropped, chosen or pasted. */
+/** Takes a Receipt that is dropped, chosen or pasted. */
 
 import { useEffect, useState } from 'preact/hooks';
 import { Problem } from '../shared/problem.tsx';
@@ -6,9 +6,9 @@ import { MAX_BUNDLE_BYTES } from './presented.ts';
 
 export interface IntakeProps {
   readonly text: string;
-  /** Typed or pasted into the box. */
+  /** Called with text that is typed or pasted into the box. */
   readonly onText: (text: string) => void;
-  /** The text of a file; why it is not taken, or null. */
+  /** Called with the text of a file; returns why it is not accepted, or null. */
   readonly onGiven: (text: string) => string | null;
   readonly onExample: () => void;
 }
@@ -32,7 +32,8 @@ export const Intake = ({ text, onText, onGiven, onExample }: IntakeProps) => {
     onText('');
   };
   useEffect(() => {
-    // Anywhere on the page: a file that misses would otherwise be opened in place of it.
+    // Accepted anywhere on the page: the browser would otherwise open a file dropped beside the box in place of the
+    // page.
     const onDragOver = (event: DragEvent) => {
       event.preventDefault();
       setIsOver(true);
@@ -84,11 +85,11 @@ export const Intake = ({ text, onText, onGiven, onExample }: IntakeProps) => {
   );
 };
 
-/** Null where it is too large, or cannot be read, as a folder that was dropped. */
+/** Null where the file is too large or cannot be read, as a dropped folder. */
 export const readFile = async (file: File): Promise<string | null> =>
   file.size > MAX_BUNDLE_BYTES ? null : file.text().catch(() => null);
 
-/** A file input that looks like a button and is one to the keyboard. */
+/** A file input that looks like a button and behaves as one for the keyboard. */
 export const ChooseFile = ({
   label,
   onFiles,
@@ -103,7 +104,7 @@ export const ChooseFile = ({
       class="unseen"
       onChange={async ({ currentTarget }) => {
         await onFiles(currentTarget.files);
-        // The same file can be chosen again.
+        // Cleared, so that the same file can be chosen again.
         currentTarget.value = '';
       }}
     />

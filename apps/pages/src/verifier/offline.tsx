@@ -1,4 +1,4 @@
-/** The verifier as one file from disk: whoever opens it gives the service's document. */
+/** The verifier as one file from disk: its user supplies the service's document. */
 import { startPage } from '../shared/start.tsx';
 import { Verifier } from './verifier.tsx';
 

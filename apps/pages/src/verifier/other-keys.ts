@@ -1,10 +1,10 @@
-/** Whether two DID documents of one name stand for the same keys. */
+/** Whether two DID documents with the same `id` publish the same keys. */
 import { isJsonObject, type JsonObject, type JsonValue, jcs, parseStrictJson } from '@svc/protocol';
 
 /**
- * Whether `given` has the `id` of `own` and, under it, a key that `own` does not publish so: another key, another time
- * in which it is in force, or another purpose. Keys that are only missing in `given` are no difference. False where one
- * of the texts cannot be read.
+ * Whether `given` has the `id` of `own` and contains a key that `own` does not publish in the same way: another key,
+ * another time in force, or another purpose. A key that is only missing in `given` is no difference. False where one of
+ * the texts cannot be read.
  */
 export const hasOtherKeys = (given: string, own: string): boolean => {
   const [theirs, ours] = [readObject(given), readObject(own)];

@@ -1,4 +1,4 @@
-/** The verdict, and every part of it by name: right, wrong and why, or not judged. */
+/** The verdict, and every part by name: right, wrong and why, or not judged. */
 import { PartsList } from '../shared/parts-list.tsx';
 import type { Checked } from './check.ts';
 import { saysOf } from './verdict-text.ts';

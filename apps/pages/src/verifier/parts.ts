@@ -1,6 +1,7 @@
 /**
- * What a verification says part by part: which are right, which are wrong and why, and which could not be judged
- * because another is wrong. Every failure code of `@svc/receipts` belongs to one part; a new one does not compile.
+ * Presents a verification part by part: which are right, which are wrong and why, and which could not be judged because
+ * another is wrong. Every failure code of `@svc/receipts` belongs to one part; a new code without a part does not
+ * compile.
  */
 import { type Failure, type FailureCode, verdictOf } from '@svc/receipts';
 import type { BundleFailureCode } from '@svc/receipts/bundle';
@@ -150,7 +151,10 @@ const BUNDLE_PARTS = [
   },
 ] as const;
 
-/** The service document and the parts that rest on it, by whatever steps: nothing vouches for them where none is pinned. */
+/**
+ * The service document and every part that depends on it, directly or not. Nothing vouches for them where no document
+ * is pinned.
+ */
 const NEED_DOCUMENT: ReadonlySet<string> = RULES.reduce(
   (found, { id, needs }) => (needs.some((one) => found.has(one)) ? found.add(id) : found),
   new Set<string>([
@@ -159,7 +163,7 @@ const NEED_DOCUMENT: ReadonlySet<string> = RULES.reduce(
   ]),
 );
 
-/** As they stand where no document is pinned: nothing is right that only a document from elsewhere says. */
+/** The parts where no document is pinned: none is right that depends on a document from elsewhere. */
 export const withoutDocument = (parts: readonly Part[]): readonly Part[] =>
   parts.map((part) =>
     NEED_DOCUMENT.has(part.id) && part.state === 'ok' ? { ...part, state: 'unchecked' } : part,
@@ -168,8 +172,8 @@ export const withoutDocument = (parts: readonly Part[]): readonly Part[] =>
 type BundlePartId = (typeof BUNDLE_PARTS)[number]['id'];
 
 /**
- * The parts that a bundle has beside its Receipt. `failures` are those of the whole bundle; what is wrong with the
- * Receipt, or open, is told by its own parts. Checkpoint and inclusion are not right then, but can be wrong.
+ * The parts of a bundle beside those of its Receipt. `failures` are those of the whole bundle; the Receipt's own parts
+ * show its failures. Where the Receipt is not valid, checkpoint and inclusion can be wrong but not right.
  */
 export const bundleParts = (
   failures: readonly Failure<BundleFailureCode>[],
@@ -189,7 +193,7 @@ export const bundleParts = (
   });
 };
 
-/** What a later version, another document or a later day could judge otherwise is not wrong. */
+/** A failure that a later version, another document or a later day could judge otherwise is not wrong. */
 const stateOf = (own: readonly Failure<BundleFailureCode>[], isJudged: boolean): PartState => {
   if (own.length === 0) return isJudged ? 'ok' : 'unchecked';
   return verdictOf(own) === 'undecided' ? 'unchecked' : 'wrong';
@@ -201,17 +205,17 @@ const bundlePartOf = ({ code, path = '' }: Failure<BundleFailureCode>): BundlePa
     return 'bundle';
   if (code === 'wrong-evidence' || code === 'missing-evidence' || path.startsWith('/evidence'))
     return 'artifacts';
-  // What a Receipt's failures say of its key or the document has no place in the bundle; what an inclusion's say has.
+  // A Receipt's failure about its key or the document has no path in the bundle; an inclusion's has one.
   if (path === '' ? Object.hasOwn(PART_OF, code) : /^\/receipt(\/|$)/.test(path)) return 'receipt';
   if (code === 'malformed-checkpoint' || code === 'other-checkpoint') return 'checkpoint';
   return path === '/inclusion/checkpoint' ? 'checkpoint' : 'inclusion';
 };
 
-/** What is wrong with the member that holds the signed text leaves nothing whose signature could be judged. */
+/** A fault of the member that holds the signed text leaves no signature to judge. */
 const receiptPartOf = ({ code, path }: Failure): ReceiptPartId =>
   path === '/receipt' && PART_OF[code] === 'members' ? 'jws' : PART_OF[code];
 
-/** The parts of a Receipt in the order in which trust is built up. No failures: all are right. */
+/** The parts of a Receipt, in the order in which each builds on those before. Without failures all are right. */
 export const receiptParts = (failures: readonly Failure[]): readonly Part[] => {
   const states = new Map<ReceiptPartId, PartState>();
   return RULES.map(({ id, name, means, needs }) => {

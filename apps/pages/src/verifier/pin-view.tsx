@@ -1,11 +1,13 @@
-/** The service's DID document that everything rests on: whose it is, where it came from, and how to give another. */
+/**
+ * The service's DID document, on which every check depends: whose it is, where it came from, and how to supply another.
+ */
 import { isJsonObject, parseStrictJson } from '@svc/protocol';
 import { JsonView } from '../shared/json-view.tsx';
 import { visible } from '../shared/resource.tsx';
 import { ChooseFile, readFile } from './intake.tsx';
 
 export type PinnedDocument =
-  /** `refused`: what was given is no DID document. */
+  /** `refused`: the text that was given is not a DID document. */
   | { readonly state: 'loading' | 'missing' | 'refused' }
   | { readonly state: 'failed'; readonly problem: string }
   | { readonly state: 'pinned'; readonly text: string; readonly from: 'service' | 'you' | 'example' };
@@ -15,9 +17,9 @@ export interface PinViewProps {
   /** Null for a file that cannot be read. */
   readonly onGiven: (text: string | null) => void;
   readonly standsAlone: boolean;
-  /** It was given, and has the name of the one that the page fetched, but not its keys. */
+  /** The given document has the `id` of the one that the page fetched, but other keys. */
   readonly hasOtherKeys: boolean;
-  /** What is shown was signed by another service than the pinned one. */
+  /** The Receipt that is shown was signed by another service than the pinned one. */
   readonly isOfAnother: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What somebody dropped or pasted, told apart by its form: a Receipt in any of the shapes in which the API hands it
- * out, a bundle, or a DID document. Nothing is believed yet.
+ * Recognises what the user dropped or pasted by its form: a Receipt in any of the shapes in which the API answers it, a
+ * bundle, or a DID document. Nothing is verified yet.
  */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
@@ -11,7 +11,7 @@ export type PresentedItem =
   | { readonly kind: 'did-document'; readonly text: string }
   | { readonly kind: 'unreadable'; readonly problem: string };
 
-/** The largest bundle there can be, in bytes. */
+/** Size of the largest possible bundle, in bytes. */
 export const MAX_BUNDLE_BYTES = 16 * 1_048_576;
 
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -22,7 +22,7 @@ export const readPresentedText = (raw: string): PresentedItem => {
   const text = raw.trim();
   if (text === '') return { kind: 'unreadable', problem: 'There is nothing in it.' };
   if (COMPACT_JWS.test(text)) return readJws(text);
-  // What is not strict JSON is a part of a Receipt like any other, for the verification to name.
+  // A text that is not strict JSON goes to the verification like any other Receipt, which names the faulty part.
   if (!text.startsWith('{')) return { kind: 'unreadable', problem: 'It is neither a JSON object nor a JWS.' };
   const parsed = parseStrictJson(text);
   return parsed.ok && isJsonObject(parsed.value)
@@ -30,14 +30,14 @@ export const readPresentedText = (raw: string): PresentedItem => {
     : { kind: 'receipt', receipt: text };
 };
 
-/** What the API answers, with 202, instead of the bundle of a day that is open. */
+/** What to say about the 202 that the API answers in place of the bundle of an open day. */
 const stillOpen = (day: unknown): string =>
   `This is no bundle yet: the day ${typeof day === 'string' ? day : 'of the Receipt'} is not closed. Ask for the bundle again once it is, shortly after midnight UTC.`;
 
-/** Members that a bundle has and a Receipt has not. */
+/** Members that a bundle has and a Receipt does not. */
 const BUNDLE_ONLY = ['inclusion', 'checkpoint', 'did_document'];
 
-/** The JWS alone is the whole Receipt: the rest of it is the payload, written out. */
+/** The JWS alone is a whole Receipt: the other members repeat its payload. */
 const readJws = (jws: string): PresentedItem => {
   const text = receiptTextOf(jws);
   return text === null
@@ -50,7 +50,7 @@ const readObject = (value: JsonObject, text: string): PresentedItem => {
   if (BUNDLE_ONLY.some((name) => name in value)) return { kind: 'bundle', bundle: value };
   if (value.status === 'pending' && !('receipt' in value))
     return { kind: 'unreadable', problem: stillOpen(value.day) };
-  // A decision as the API shows and exports it: the Receipt with its outcome ledger.
+  // A decision as the API answers and exports it: the Receipt with its outcome ledger.
   if (isJsonObject(value.receipt)) return { kind: 'receipt', receipt: value.receipt };
   return { kind: 'receipt', receipt: text };
 };

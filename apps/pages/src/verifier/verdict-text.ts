@@ -1,4 +1,4 @@
-/** A verdict in a sentence: what it means, and what would decide what is not decided. */
+/** A verdict as a sentence: what it means and, where it is undecided, what would decide it. */
 import type { Checked } from './check.ts';
 
 export const saysOf = ({ verdict, parts }: Pick<Checked, 'verdict' | 'parts'>): string => {

@@ -1,4 +1,4 @@
-/** The verifier page. Everything happens in this tab: what is dropped or pasted is never sent anywhere. */
+/** The verifier page. Everything happens in this tab: what the user drops or pastes is never sent anywhere. */
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { OwnDocument } from '../shared/own-service-document.ts';
 import { ReceiptView } from '../shared/receipt-view.tsx';
@@ -14,7 +14,7 @@ import { type PresentedItem, readPresentedText } from './presented.ts';
 import './verifier.css';
 
 export interface VerifierProps {
-  /** The service's DID document from where the page came from; null where the page came from no service. */
+  /** Fetches the DID document of the service that served the page; null where no service did. */
   readonly fetchDocument: FetchDocument | null;
 }
 
@@ -22,11 +22,11 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
   const [text, setText] = useState('');
   const { document: fetched, problem, ask } = useOwnDocument(fetchDocument);
   const own = pinnedOf(fetched, fetchDocument === null ? 'missing' : 'loading', problem);
-  /** Instead of the one that the page fetched by itself. */
+  /** Replaces the one that the page fetched by itself. */
   const [given, setGiven] = useState<PinnedDocument | null>(null);
   const pin = given ?? own;
 
-  /** The example's document counts for the example alone. */
+  /** The example's document is used only for the example. */
   const show = (next: string) => {
     setGiven((before) => (before?.state === 'pinned' && before.from === 'example' ? null : before));
     setText(next);
@@ -41,13 +41,18 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
     return () => removeEventListener('hashchange', onChange);
   }, []);
 
-  /** A file, which may be a stranger's, never says whose signature counts: only what was given as the document does. */
+  /**
+   * Reads a file, which may be a stranger's. It never chooses whose signature is accepted; only a file given as the
+   * document does.
+   */
   const take = (presented: string): string | null => {
     if (readPresentedText(presented).kind === 'did-document') return NOT_USED;
     show(presented);
     return null;
   };
-  /** What is none leaves no document to judge by: the verdict under the one before must not stand beside it. */
+  /**
+   * A file that is not a DID document leaves no document: a verdict under the one before must not be shown beside it.
+   */
   const takeDocument = (presented: string | null) => {
     if (presented !== null && readPresentedText(presented).kind === 'did-document')
       setGiven({ state: 'pinned', text: presented, from: 'you' });
@@ -63,7 +68,7 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
   const checked = useMemo(() => check(item, document), [item, document]);
   useEffect(() => ask(), [ask, text]);
   const lacking = given === null && fetched !== null && checked !== null ? unknownKeysOf(checked) : '';
-  // Once for the same keys, however the text beside them changes.
+  // Runs once for the same keys, even where other parts of the document change.
   useEffect(() => {
     if (lacking !== '') ask(0);
   }, [ask, lacking]);
@@ -108,13 +113,13 @@ const failuresOf = ({ parts }: Checked, wanted: string) =>
 
 const hasFailure = (checked: Checked, wanted: string): boolean => failuresOf(checked, wanted).length > 0;
 
-/** What is said of the keys that the document does not have, each of which it names; empty where it has all. */
+/** Names each key that the document does not have; empty where it has all. */
 const unknownKeysOf = (checked: Checked): string =>
   failuresOf(checked, 'unknown-key')
     .map(({ message }) => message)
     .join();
 
-/** `#jws=…`: how other pages hand a Receipt over. The fragment of an address is never sent to a server. */
+/** `#jws=…`: how other pages hand over a Receipt. The fragment of an address is never sent to a server. */
 const jwsInAddress = (): string => new URLSearchParams(location.hash.slice(1)).get('jws') ?? '';
 
 const check = (item: PresentedItem, document: string | null): Checked | null => {

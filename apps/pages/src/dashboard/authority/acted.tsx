@@ -1,4 +1,7 @@
-/** What was done, at a glance: how much was allowed and denied against the busiest row, for how much money, and why not. */
+/**
+ * Activity at a glance: counts of ALLOW and DENY, drawn against the busiest row, the amounts of money, and the reasons
+ * of the denials.
+ */
 import { formatAmount } from '../../shared/describe.ts';
 import type { Activity, ActivityGroup } from '../../shared/wire.ts';
 import type { Acted } from './activity.ts';
@@ -43,7 +46,7 @@ export const ActedFor = ({ group }: { readonly group: ActivityGroup | undefined 
   );
 };
 
-/** Said where a period has more than is counted. */
+/** Shown where a period has more decisions than are counted. */
 export const Incomplete = ({ activity }: { readonly activity: Activity | null }) =>
   activity === null || activity.complete ? null : (
     <p class="note note-warn">

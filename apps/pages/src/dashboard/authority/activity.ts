@@ -6,7 +6,7 @@ import { type Loaded, useLoaded } from '../use-loaded.ts';
 
 export interface Acted extends Loaded<Activity> {
   readonly of: (subject: string) => ActivityGroup | undefined;
-  /** The largest count among them: bars are drawn against it. */
+  /** The largest count in the list; bars are drawn relative to it. */
   readonly most: number;
 }
 

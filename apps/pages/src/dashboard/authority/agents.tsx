@@ -110,9 +110,9 @@ const NotAllCounted = ({
 interface AgentRowProps extends ViewProps {
   readonly did: string;
   readonly acted: Acted;
-  /** Grants that are not revoked, of those that were read. */
+  /** Number of Grants that are not revoked, among those that were read. */
   readonly held: number;
-  /** Every Grant was read; otherwise it may hold more than `held`. */
+  /** Every Grant was read; otherwise the Agent may hold more than `held`. */
   readonly isAll: boolean;
   readonly onDisabled: () => void;
 }
@@ -121,7 +121,7 @@ const AgentRow = ({ own, pauses, did, acted, held, isAll, onDisabled }: AgentRow
   const target = { scope: 'agent', subject: did } as const;
   const isPaused = pauses.find(target) !== undefined;
   const group = acted.of(did);
-  // A stranger that got hold of a Grant can sign a Proof for it with a key of its own, and is denied.
+  // A stranger who has got hold of a Grant can sign a Proof for it with another key; the service denies it.
   const isStranger =
     isAll && held === 0 && group !== undefined && group.verifies === group.reasons.PROOF_AGENT_MISMATCH;
   return (

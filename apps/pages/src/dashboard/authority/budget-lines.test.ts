@@ -1,4 +1,4 @@
-/** What is left of a budget, as people read it. */
+/** What is left of a budget, in words. */
 import type { Capability } from '@svc/protocol';
 import { expect, it } from 'vitest';
 import type { Balance } from '../../shared/wire.ts';

@@ -10,7 +10,7 @@ export interface BudgetLine {
   readonly left: number;
   readonly limit: number;
   readonly text: string;
-  /** Unknown: it is of a window that may be past, and all of it may be left again. */
+  /** Unknown: the figure belongs to a window that may have ended, so the whole budget may be available again. */
   readonly level: 'ample' | 'low' | 'used up' | 'unknown';
 }
 
@@ -22,8 +22,8 @@ export interface Budget {
 }
 
 /**
- * A Grant is not stored, so what a budget is of is read from the Receipt of the latest decision that drew on it. Rejects
- * with NotNow where it is unasked and few calls are left.
+ * Reads the Capability of each budget from the Receipt of the latest decision that drew on it, since the service does
+ * not store Grants. Rejects with NotNow where nobody asked for it and few calls are left.
  */
 export const loadBudgets = async (
   call: Call,
@@ -56,12 +56,12 @@ const authorityOf = async (
     return (receipt as { authority?: Capability | null }).authority ?? null;
   } catch (error) {
     if (error instanceof NotNow) throw error;
-    // The figures stand without it.
+    // The figures are shown without it.
     return null;
   }
 };
 
-/** The share below which a budget is called low, as `budget.low` is told unless a subscription says otherwise. */
+/** Share below which a budget is shown as low: the default threshold of `budget.low` in subscriptions. */
 const LOW = 0.2;
 
 const levelOf = (left: number, limit: number): BudgetLine['level'] =>
@@ -69,7 +69,7 @@ const levelOf = (left: number, limit: number): BudgetLine['level'] =>
 
 const PERIOD_NAMES = { hour: 'this hour', day: 'today', week: 'this week', month: 'this month' } as const;
 
-/** `USD 1.00 of 2.00`: the currency once. */
+/** Drops the unit of the second amount, so that it is written once: `USD 1.00 of 2.00`. */
 const withoutUnit = (text: string): string => text.replace(/^[A-Z]{3}\s|\sminor units$/u, '');
 
 export const linesOf = (
@@ -83,7 +83,7 @@ export const linesOf = (
       ? formatAmount(minor, currency)
       : `${minor.toLocaleString('en')} minor units`;
   const count = (uses: number) => uses.toLocaleString('en');
-  // A balance is of the window in which it was last drawn on; in a new one nothing is used up yet.
+  // A balance belongs to the window in which the budget was last drawn on. In a new window nothing is used up yet.
   const isPast = isPeriod(period) && start !== null && Date.parse(start) < periodStartMs(period, nowMs);
   const ofPeriod = isPast ? limits.per_period : remaining.per_period;
   const line = (
@@ -97,7 +97,7 @@ export const linesOf = (
     return [{ name, left, limit, text, level: levelOf(left, limit) }];
   };
   const perPeriod = (name: string) => line(name, ofPeriod, limits.per_period, money);
-  // Without its period nobody knows whether the window is past.
+  // Without the period it cannot be determined whether the window has ended.
   const unknown = (from: string) =>
     perPeriod(`in the window from ${formatInstant(from)}`).map(
       (one): BudgetLine => ({ ...one, level: 'unknown' }),

@@ -49,7 +49,7 @@ const orNotNow = (error: unknown): 'not now' => {
   throw error;
 };
 
-/** Which of several budgets it is. */
+/** Names a budget, to tell several apart. */
 const Name = ({ of: { action, constraints, resources } }: { readonly of: Capability }) => {
   const { methods } = constraints;
   const what = action === 'api:call' && Array.isArray(methods) ? methods.join(', ') : 'purchases';

@@ -1,4 +1,4 @@
-/** A Principal's Grants: what was done under each, what is left of its budgets, and the buttons that stop it. */
+/** A Principal's Grants: the activity under each, what is left of its budgets, and the buttons that stop it. */
 import { useState } from 'preact/hooks';
 import { formatInstant } from '../../shared/describe.ts';
 import { Problem } from '../../shared/problem.tsx';
@@ -112,7 +112,7 @@ interface GrantRowProps extends ViewProps {
 }
 
 const GrantRow = ({ own, pauses, grant, acted, onRevoked }: GrantRowProps) => {
-  // Until the list has been asked again.
+  // True until the list has been loaded again.
   const [isJustRevoked, setIsJustRevoked] = useState(false);
   const isRevoked = grant.state === 'revoked' || isJustRevoked;
   const target = { scope: 'grant', subject: grant.id } as const;

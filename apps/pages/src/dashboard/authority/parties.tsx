@@ -1,4 +1,4 @@
-/** The relying parties that were shown a Principal's Grants: how often, for how much, and when last. */
+/** The relying parties that received a Principal's Grants: how often, for what amounts, and when last. */
 import { formatInstant } from '../../shared/describe.ts';
 import { Problem } from '../../shared/problem.tsx';
 import { addressOf } from '../place.ts';

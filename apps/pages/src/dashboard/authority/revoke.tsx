@@ -1,4 +1,4 @@
-/** Takes a Grant back, for good. */
+/** Revokes a Grant, which cannot be undone. */
 import { useState } from 'preact/hooks';
 import type { GrantSummary } from '../../shared/wire.ts';
 import { Confirm } from '../confirm.tsx';

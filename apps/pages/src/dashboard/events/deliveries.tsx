@@ -1,4 +1,7 @@
-/** What an endpoint was sent, and what it answered. After a test it looks again until the answer is there. */
+/**
+ * What the service sent to an endpoint, and what the endpoint answered. After a test it loads again until the answer is
+ * listed.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import { formatInstant } from '../../shared/describe.ts';
 import { Problem } from '../../shared/problem.tsx';
@@ -8,13 +11,16 @@ import type { Own } from '../session.ts';
 import { ShortId } from '../short-id.tsx';
 
 const PAGE_SIZE = '10';
-/** What was sent comes a moment later, and its answer up to 15 s after that; a worker that is busy or down takes longer. */
+/**
+ * Milliseconds between loads. A delivery is listed a moment after it was sent, and its answer up to 15 s later; a
+ * worker that is busy or down takes longer.
+ */
 const LOOKS_AFTER_MS = [1_500, 1_500, 1_500, 3_000, 3_000, 6_000, 6_000, 12_000, 12_000, 30_000];
 
 export interface DeliveriesProps {
   readonly own: Own;
   readonly path: string;
-  /** Raised when something has been sent. */
+  /** Increased with each thing that is sent. */
   readonly sent: number;
 }
 
@@ -104,7 +110,10 @@ const answerOf = ({ last_status: status, last_problem: problem, attempts }: Deli
   return status === null ? '—' : `${status}${tries}`;
 };
 
-/** Looks again after something was sent, until it stands there with its answer, or a few times. True: it will look again. */
+/**
+ * Loads again after something was sent, until it is listed with its answer or the attempts are used up. True: it will
+ * load again.
+ */
 const useLooks = (sent: number, newest: Delivery | undefined, reload: () => void): boolean => {
   const [looks, setLooks] = useState({ done: LOOKS_AFTER_MS.length, before: newest?.event_id });
   useEffect(() => {

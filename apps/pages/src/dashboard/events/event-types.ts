@@ -1,4 +1,4 @@
-/** What can be subscribed to, in words, and who is told of it (protocol §15). */
+/** The event types that can be subscribed to, in words, and which subscribers receive each (protocol §15). */
 import type { EventType, Me } from '../../shared/wire.ts';
 
 interface Described {

@@ -1,4 +1,4 @@
-/** Event subscriptions: who is told of what, with what came of it, and the buttons of each. */
+/** The event subscriptions: which endpoint receives which events, the deliveries, and the buttons of each. */
 import { useState } from 'preact/hooks';
 import { Problem } from '../../shared/problem.tsx';
 import type { Subscription } from '../../shared/wire.ts';
@@ -47,7 +47,7 @@ export const Events = ({ own }: ViewProps) => {
             isFirst={isNone}
             onMade={show}
             onUncertain={() => {
-              // The form, which says so, stays also where it is not the first one any more.
+              // Keeps the form open, which shows the message, even where this is no longer the first subscription.
               setIsAdding(true);
               reload();
             }}

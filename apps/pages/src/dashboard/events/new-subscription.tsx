@@ -1,4 +1,4 @@
-/** Names an endpoint and what it is told of. */
+/** Form for a new subscription: an endpoint and the events that it receives. */
 import { useState } from 'preact/hooks';
 import { Problem } from '../../shared/problem.tsx';
 import type { EventType, SubscriptionCreated } from '../../shared/wire.ts';
@@ -12,7 +12,7 @@ export interface NewSubscriptionProps {
   readonly own: Own;
   readonly isFirst: boolean;
   readonly onMade: (secret: Secret) => void;
-  /** Called where one may have been made although none was answered. */
+  /** Called where the answer was lost and a subscription may have been made. */
   readonly onUncertain: () => void;
   readonly onCancel: (() => void) | null;
 }

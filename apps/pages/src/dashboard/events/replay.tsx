@@ -1,9 +1,9 @@
-/** Has what happened from a time on be told again. */
+/** Has the events from a given time on delivered again. */
 import { DAY_MS } from '@svc/protocol';
 import { Confirm } from '../confirm.tsx';
 import type { Own } from '../session.ts';
 
-/** As `datetime-local` has it; the page reads it as UTC. */
+/** In the format of `datetime-local`; the page reads it as UTC. */
 const localOf = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
 
 export interface ReplayProps {

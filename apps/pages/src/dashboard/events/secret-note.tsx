@@ -1,4 +1,4 @@
-/** A secret that is shown once: here, until it is put away. It is kept nowhere in the tab. */
+/** Shows a secret once, until the user closes the note. The tab stores it nowhere. */
 import { useEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../../shared/copy-button.tsx';
 import { formatInstant } from '../../shared/describe.ts';

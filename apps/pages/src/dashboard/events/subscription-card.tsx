@@ -1,4 +1,4 @@
-/** One subscription: whether it works, what it is told of, what it was sent, and what can be done with it. */
+/** One subscription: its state, its events, its deliveries, and the acts on it. */
 import { useState } from 'preact/hooks';
 import { ApiProblem } from '../../shared/api.ts';
 import { formatInstant } from '../../shared/describe.ts';
@@ -31,11 +31,11 @@ export const SubscriptionCard = ({
   onSecret,
 }: SubscriptionCardProps) => {
   const [asking, setAsking] = useState<Asking>(null);
-  /** Raised when there is something new to be seen among the deliveries. */
+  /** Increased when there may be a new delivery to show. */
   const [sent, setSent] = useState(0);
-  /** Nothing is looked for any more of one that is being deleted. */
+  /** True while the subscription is being deleted: nothing about it is loaded any more. */
   const [isGone, setIsGone] = useState(false);
-  /** The answer to the latest rotation was lost, which may have been made all the same, whatever the list says. */
+  /** The answer to the latest rotation was lost. The rotation may have been made, whatever the list shows. */
   const [isUncertain, setIsUncertain] = useState(false);
   const { isBusy, problem, run } = useAct();
   const path = `event-subscriptions/${one.subscription_id}`;
@@ -70,7 +70,7 @@ export const SubscriptionCard = ({
     try {
       await own.call(`${path}/delete`, { body: null });
     } catch (error) {
-      // It is gone: by an attempt whose answer was lost, or by somebody else.
+      // It is already gone: deleted by an attempt whose answer was lost, or by somebody else.
       if (error instanceof ApiProblem && error.status === 404) return;
       setIsGone(false);
       throw error;
@@ -116,7 +116,7 @@ export const SubscriptionCard = ({
   );
 };
 
-/** The buttons; a replay, a rotation and a deletion are confirmed first. */
+/** The buttons. A replay, a rotation and a deletion ask for confirmation. */
 const Acts = ({
   isBusy,
   isDisabled,
@@ -162,7 +162,7 @@ const Acts = ({
 const UNCERTAIN_ROTATION =
   'A new secret may have been made which nobody has seen. The one in use is then in force for 24 hours more, and rotating again would end it at once. Subscribe the endpoint anew, give it that secret, and then delete this subscription; or rotate again when the 24 hours are over.';
 
-/** When the secret before the latest rotation ends; null where there is none any more. */
+/** When the secret before the latest rotation expires; null where it has expired or there was none. */
 const earlierEndOf = ({ secrets }: Subscription): string | null =>
   secrets.find(({ ends_at: endsAt }) => endsAt !== null)?.ends_at ?? null;
 
