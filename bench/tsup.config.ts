@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup';
 import { program } from '../tsup.shared.ts';
 
-// Every measured program is plain JavaScript when it runs. The entries are `bench` and the programs it starts.
+// Every measured program runs as plain JavaScript. The entries are `bench` and the programs that it starts.
 export default defineConfig(
   program({
     bench: 'src/bench.ts',

@@ -1,4 +1,4 @@
-/** `npm run bench [-- NAME]`: which benchmark, each of them a program of its own. */
+/** `npm run bench [-- NAME]`: starts the named benchmark. Each of them is a program of its own. */
 const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   binding: () => import('./binding/binding.ts'),
   budgets: () => import('./budgets/budgets.ts'),

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the API against the floor and against the plain build, in one run on one machine. Absolute figures
- * vary from run to run; the ratios are what it is for. Ends with 1 when a bar is missed or an answer was no ALLOW.
+ * `npm run bench`: the API against the floor and the plain build, in one run on one machine. Absolute figures vary from
+ * run to run; the benchmark is for the ratios. Ends with 1 when a bar is missed or an answer was not an ALLOW.
  */
 import { statfsSync, writeFileSync } from 'node:fs';
 import { startField } from './harness/contestants.ts';

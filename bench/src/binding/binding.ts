@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- binding`: what it costs a decision to look up which Grant is bound to the Grant's id. The facts query
- * is asked as it is and without that look-up, in turn, call by call in one session; the difference is held against the
+ * `npm run bench -- binding`: what the look-up of the Grant that is bound to a Grant id costs a decision. In one
+ * session the facts query runs in turn with and without that look-up, call by call. The difference is compared with the
  * CPU time of a decision, measured before on the same database.
  */
 import { factsText } from '@svc/store-pg';
@@ -13,7 +13,7 @@ import { runBenchmark } from '../harness/run-benchmark.ts';
 import { median } from '../load/percentile.ts';
 
 const CALLS_PER_ROUND = 4_000;
-/** About what one facts query of a loaded node asks for. */
+/** Requests in one facts query: about as many as on a loaded node. */
 const BATCH = 8;
 const BAR = 0.01;
 
@@ -48,7 +48,10 @@ await runBenchmark(async ({ place }) => {
   if (share > BAR) process.exitCode = 1;
 });
 
-/** The median with the look-up less the median without, of one call for a batch. Time on the wire is in both. */
+/**
+ * The median with the look-up minus the median without it, in microseconds, for one call with a batch. Both include
+ * time on the wire.
+ */
 async function differenceUs(sql: Client, { principal, holders }: World): Promise<number> {
   const times = { bound: [] as number[], unbound: [] as number[] };
   const texts = { bound: factsText, unbound: unboundText };

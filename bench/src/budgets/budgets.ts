@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- budgets`: what one budget that everybody draws on makes of the throughput, its own and that of Grants
- * that have nothing to do with it. Ends with 1 when a bar is missed.
+ * `npm run bench -- budgets`: how one budget on which every request draws changes the throughput: its own, and that of
+ * unrelated Grants. Ends with 1 when a bar is missed.
  */
 import { writeFileSync } from 'node:fs';
 import { readMainOptions } from '../harness/options.ts';
@@ -12,7 +12,7 @@ import { measureRound, type RoundOfBudgets, startStage } from './rounds.ts';
 interface Ratio {
   readonly what: string;
   readonly of: (round: RoundOfBudgets) => number;
-  /** Least; null: shown alone. */
+  /** Minimum; null where the value is only printed. */
   readonly bar: number | null;
 }
 

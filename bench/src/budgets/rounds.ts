@@ -7,13 +7,16 @@ import type { LoadProcess } from '../harness/load-process.ts';
 import { CONNECTIONS, LEAD_IN_MS, startLoadOf } from '../harness/loaded.ts';
 import type { LoadReport } from '../load/messages.ts';
 
-/** More than are answered. */
+/** More than the service answers. */
 const MOST_PER_SECOND = 9_000;
 
 export interface Stage {
   readonly nodes: readonly [ApiNode, ApiNode];
   readonly database: Database;
-  /** Loads, by what they draw on. The second of each is for the second node, or for beside the first. */
+  /**
+   * Load processes, by the Grants that they ask about. The second of each pair loads the second node, or runs beside
+   * the first.
+   */
   readonly unrelated: readonly [LoadProcess, LoadProcess];
   readonly budgets: LoadProcess;
   readonly hot: readonly [LoadProcess, LoadProcess];
@@ -26,7 +29,10 @@ export interface RoundOfBudgets {
   readonly hot: number;
   readonly unrelatedOnTwo: number;
   readonly hotOnTwo: number;
-  /** Rate of half of the connections, while the other half ask about other unrelated Grants, or about the hot one. */
+  /**
+   * Rate of half of the connections, while the other half ask about other unrelated Grants, or about the Grant that
+   * every request uses.
+   */
   readonly besideOthers: number;
   readonly besideHot: number;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- cold`: what a cold day takes, and what a year of them does to lists, exports and decisions. Ends
- * with 1 when a bar is missed.
+ * `npm run bench -- cold`: what a cold day costs, and how a year of cold days changes lists, exports and decisions.
+ * Ends with 1 when a bar is missed.
  */
 import { describeLoad, describeMachine } from '../harness/report.ts';
 import { type Progress, runBenchmark } from '../harness/run-benchmark.ts';

@@ -1,6 +1,6 @@
 /**
- * One day: what it takes as objects and in the database, to pack and to prove it, and to find a Receipt in it through
- * the API.
+ * One day: its size as objects and in the database, the time to pack and to prove it, and the time to find a Receipt in
+ * it through the API.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ import { HOT_DAYS, runWorker } from './worker-rounds.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Age of the measured day: the first days are closed, and empty but for one. */
+/** Age of the measured day. The days before it are closed, and all but one of them are empty. */
 const DAYS_AGO = 40;
 
 export async function measureDay(place: Place, options: ColdOptions, progress: Progress): Promise<Row[]> {
@@ -72,7 +72,7 @@ interface FilledDay {
   readonly receipts: number;
   /** Bytes of the partition. */
   readonly bytes: number;
-  /** Receipts of one relying party, and its keys. */
+  /** Ids of Receipts of one relying party, and its keys. */
   readonly ids: readonly string[];
   readonly keys: readonly string[];
 }
@@ -85,7 +85,7 @@ async function fillDay(
   const home = join(place.folder, 'day');
   mkdirSync(home);
   const environment = { ...homeOf(home), SVC_COLD: pathToFileURL(join(home, 'objects')).href };
-  // The thread that packs expects it: the worker's job makes it before.
+  // The thread that packs expects the place to exist; in the product the worker's job creates it.
   await placeMaker(environment.SVC_COLD, null)();
   const { url: databaseUrl, postgresPid } = await startDatabase(join(home, 'database'), place.cleanup);
   const node = await startApiNode(place, { name: 'cold', api, databaseUrl, environment });
@@ -114,7 +114,7 @@ async function fillDay(
 
 const never = new AbortController().signal;
 
-/** The thread of the product, with its limits, in this process. */
+/** Runs the product's thread, with its limits, in this process. */
 const threadOf = ({ databaseUrl, environment }: FilledDay, { worker }: ColdOptions) =>
   workOnThread(pathToFileURL(worker), { databaseUrl, place: environment.SVC_COLD, endpoint: null });
 
@@ -144,7 +144,7 @@ async function measurePacking(filled: FilledDay, options: ColdOptions): Promise<
   ];
 }
 
-/** As the job proves a day once a month. */
+/** Proves a day as the job does once a month. */
 async function measureProving(filled: FilledDay, options: ColdOptions, rows: Row[]): Promise<ColdDay> {
   const store = createStore({ databaseUrl: filled.databaseUrl });
   try {
@@ -172,9 +172,9 @@ async function measureProving(filled: FilledDay, options: ColdOptions, rows: Row
 }
 
 /**
- * The whole database without the tables of days, of which this one is the only one: its signed manifest, what was
- * counted of it, and who is registered; and its objects. Sums of its month are said apart, since they are for all days
- * of that.
+ * Size of the whole database without the tables of days, since this day is the only one: its signed manifest, its
+ * counts and the registered subjects; and size of its objects. The sums of its month are reported separately, since
+ * they belong to all days of the month.
  */
 async function measureBytes({ databaseUrl, receipts, bytes }: FilledDay, { tables }: ColdDay): Promise<Row> {
   const objects = Object.values(tables)
@@ -202,7 +202,7 @@ async function measureBytes({ databaseUrl, receipts, bytes }: FilledDay, { table
   );
 }
 
-/** `GET /decisions/{id}`, of nodes that have it in no memory of their own at first, and then again. */
+/** Measures `GET /decisions/{id}` on nodes that do not have the Receipt in memory, and then again. */
 async function measureLookUps(
   what: string,
   place: Place,
@@ -235,7 +235,9 @@ async function measureLookUps(
   return [line(', first time', first), line('', again)];
 }
 
-/** Measures the export of the whole day, and that of the largest relying party, which has about a sixth of it. */
+/**
+ * Measures the export of the whole day, and the export for the largest relying party, which has about a sixth of it.
+ */
 async function measureDayExport(
   place: Place,
   { api }: ColdOptions,
@@ -250,7 +252,7 @@ async function measureDayExport(
   return rows;
 }
 
-/** The objects once more, in Swift on this machine. Answers the environment of a node that reads them there. */
+/** Copies the objects to Swift on this machine. Returns the environment of a node that reads them there. */
 async function copyToSwift(
   cleanup: Cleanup,
   { environment }: FilledDay,

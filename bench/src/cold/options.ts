@@ -3,7 +3,7 @@ import { assertBuilt, builtApp, count, ownApi, path, readOptions, some } from '.
 
 const worker = builtApp('worker');
 
-/** Ends the process where the command line makes no sense. */
+/** Ends the process where the command line is not valid. */
 export const readColdOptions = () => ({
   worker,
   ...readOptions('cold', {

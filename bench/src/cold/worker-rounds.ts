@@ -1,4 +1,4 @@
-/** Rounds of the worker as it is built, until days are closed, checked, packed and detached. */
+/** Runs the built worker round by round, until days are closed, checked, packed and detached. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Place } from '../harness/contestants.ts';
@@ -7,7 +7,7 @@ import type { Progress } from '../harness/run-benchmark.ts';
 import { withSession } from '../ledger/database.ts';
 
 export const HOT_DAYS = 36;
-/** Without a day more that is closed or cold. */
+/** Most rounds in a row in which no further day is closed or becomes cold. */
 const IDLE_ROUNDS = 4;
 
 interface WorkerRounds {
@@ -15,12 +15,12 @@ interface WorkerRounds {
   readonly databaseUrl: string;
   readonly firstDayMs: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** How many are to be cold: those that have been over for `HOT_DAYS`. */
+  /** Number of days that must become cold: those that ended at least `HOT_DAYS` days ago. */
   readonly coldDays: number;
   readonly progress: Progress;
 }
 
-/** Answers how many seconds that took. */
+/** Returns the time it took, in seconds. */
 export async function runWorker(
   { folder, cleanup }: Place,
   { worker, databaseUrl, firstDayMs, environment, coldDays, progress }: WorkerRounds,
@@ -29,11 +29,11 @@ export async function runWorker(
   const log = join(folder, 'worker.log');
   await withSession(databaseUrl, async (session) => {
     await session.query(`set session_replication_role = 'replica'`);
-    // What is filled names no evidence; a worker that is at work from the first day reads each day once.
+    // The filled Receipts name no evidence. A worker that runs from the first day on reads each day once.
     await session.query(
       'update evidence_naming set named_before = (select counted_before from ledger_count)',
     );
-    // Their domains are made up: the DNS would be asked for each of them, and they would be verified no more.
+    // Their domains do not exist: the worker would query the DNS for each, and mark each as no longer verified.
     await session.query('update principals set last_checked_at = svc_now(), last_proven_at = svc_now()');
     await session.query('update deployment set first_day = to_timestamp($1 / 1000.0)::date', [firstDayMs]);
   });
@@ -60,7 +60,8 @@ export async function runWorker(
     const { cold = 0, closed = 0 } = row ?? {};
     progress(`${closed} days are closed, ${cold} are cold`);
     if (cold >= coldDays) break;
-    // What is due has been read by every job, some of which do a part of it in a round.
+    // Some jobs do only a part of what is due in each round, so one round without progress may be followed by one with
+    // it.
     idle = cold + closed > before ? 0 : idle + 1;
     if (idle === IDLE_ROUNDS)
       throw new Error(`${IDLE_ROUNDS} rounds of the worker brought no further:\n${failuresIn(log)}`);
@@ -69,7 +70,7 @@ export async function runWorker(
   return (performance.now() - beganMs) / 1000;
 }
 
-/** What the last jobs said. */
+/** What the last jobs logged. */
 const failuresIn = (log: string): string =>
   readFileSync(log, 'utf8')
     .split('\n')

@@ -1,6 +1,6 @@
 /**
- * A year of the ledger benchmark of which most days are cold: packed by the worker as it is built, read by the API as
- * it is built.
+ * A year of the ledger benchmark in which most days are cold: the built worker packs them, and the built API reads
+ * them.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -49,7 +49,7 @@ export async function measureYear(place: Place, options: ColdOptions, progress: 
   progress('exporting');
   rows.push(...(await measureExport({ nodes, database, untilMs: coldMs, ...largestRpOf(ledger) })));
   progress('deciding');
-  // As new as the one on the empty database: what exports have made of a heap is no cost of cold days.
+  // A new process, like the one on the empty database: a heap that exports have enlarged is not a cost of cold days.
   const [first] = nodes;
   const deciding = {
     place,

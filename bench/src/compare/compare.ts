@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- compare --with FILE`: what a decision costs this build of the API against another one, in CPU time of
- * the server and of its PostgreSQL. The two take turns at the same load, so the machine's mood falls on both.
+ * `npm run bench -- compare --with FILE`: what a decision costs this build of the API against another one, in CPU time
+ * of the server and of its PostgreSQL. The two take turns at the same load, so that changes of the machine's speed
+ * affect both.
  */
 import { writeFileSync } from 'node:fs';
 import { assertBuilt, count, ownApi, path, readOptions } from '../harness/command-line.ts';
@@ -34,7 +35,7 @@ const figures: readonly (readonly [string, Read])[] = [
   ['p50 ms', ({ p50Ms }) => p50Ms],
 ];
 
-/** Several processes of this very build, where no other is named. */
+/** The other build; where none is named, several processes of this build. Null where `processes` is 1 as well. */
 const otherOf = ({ with: other, processes, api }: { with: string | null; processes: number; api: string }) =>
   other ?? (processes > 1 ? api : null);
 
@@ -70,7 +71,7 @@ await runBenchmark(async ({ place }) => {
   for (const side of sides) await turn(side);
   const turns: Record<Side['name'], LoadReport[]> = { this: [], other: [] };
   for (let pair = 0; pair < pairs; pair++)
-    // ABBA: a machine that grows slower or faster favours neither.
+    // Order ABBA: a machine that becomes slower or faster favours neither.
     for (const side of pair % 2 === 0 ? sides : sides.toReversed()) turns[side.name].push(await turn(side));
   if (json !== null) writeFileSync(json, JSON.stringify({ machine: describeMachine(), ...turns }, null, 2));
   for (const [what, read] of figures)
@@ -92,7 +93,7 @@ async function turn({ name, target, database, load }: Side): Promise<LoadReport>
   return report;
 }
 
-/** Medians, and the median of the ratios of each pair with the quartiles between which half of them lie. */
+/** Medians, and the median of the ratios of each pair with its quartiles. */
 function describe(what: string, own: readonly number[], others: readonly number[]): string {
   return [
     what.padEnd(14),

@@ -1,11 +1,11 @@
-/** The panels of `deploy/observability/dashboard.json`, and what Prometheus says to each. */
+/** The panels of `deploy/observability/dashboard.json`, and the answer of Prometheus to each. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Prometheus, Series } from './prometheus.ts';
 import { SCRAPE_SECONDS } from './prometheus.ts';
 
 const DASHBOARD = fileURLToPath(new URL('../../deploy/observability/dashboard.json', import.meta.url));
-/** As Grafana chooses it: four scrapes. */
+/** Four scrapes, as Grafana chooses it. */
 const RATE_INTERVAL = `${4 * SCRAPE_SECONDS}s`;
 
 interface Target {
@@ -27,7 +27,7 @@ interface Line {
 }
 
 export interface FilledPanel extends Pick<Panel, 'type' | 'title' | 'gridPos'> {
-  /** Grafana's name of it. */
+  /** Grafana's name of the unit. */
   readonly unit: string;
   readonly lines: readonly Line[];
 }
@@ -49,7 +49,7 @@ export async function fillPanels(
   return filled;
 }
 
-/** With what Grafana puts in the place of its variables, all processes chosen. */
+/** Replaces Grafana's variables as Grafana does when all processes are selected. */
 const inWords = (expr: string): string =>
   expr.replaceAll('$__rate_interval', RATE_INTERVAL).replaceAll('$instance', '.*');
 

@@ -1,4 +1,4 @@
-/** The dashboard as a picture: its panels where Grafana puts them, with what Prometheus has for each. */
+/** Draws the dashboard: its panels in Grafana's layout, with the data that Prometheus has for each. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
@@ -28,7 +28,7 @@ export async function drawDashboard(panels: readonly FilledPanel[], file: string
 
 interface Chart {
   readonly panel: number;
-  /** As uPlot takes it: times, then each line's values at them. */
+  /** In uPlot's form: times, then the values of each line at those times. */
   readonly data: readonly (readonly (number | null)[])[];
   readonly colours: readonly string[];
 }
@@ -44,7 +44,7 @@ const chartsOf = (panels: readonly FilledPanel[]): readonly Chart[] =>
     return [{ panel, data: [times, ...columns], colours: lines.map((_, i) => colourOf(i)) }];
   });
 
-/** Runs in the page. */
+/** Runs in the page, not in this process. */
 function drawInPage(charts: readonly Chart[]): void {
   const { uPlot, document } = globalThis as unknown as {
     readonly uPlot: new (options: object, data: unknown, parent: unknown) => unknown;

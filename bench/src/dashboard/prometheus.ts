@@ -1,4 +1,4 @@
-/** Debian's Prometheus, for as long as a run takes: what the processes say of themselves, as an operator would collect it. */
+/** Debian's Prometheus for the length of a run. It collects the metrics of the processes as an operator's would. */
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +10,7 @@ export const SCRAPE_SECONDS = 5;
 const START_MS = 20_000;
 const QUERY_MS = 30_000;
 
-/** A line of a panel: its labels, and what it was at each time (Unix seconds). */
+/** A line of a panel: its labels, and its value at each time (Unix seconds). */
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
   readonly values: readonly (readonly [atSeconds: number, value: string])[];
@@ -23,7 +23,7 @@ export interface Target {
 }
 
 export interface Prometheus {
-  /** Rejects, with what Prometheus says, for an expression that it does not take. */
+  /** Rejects with the message of Prometheus where it does not accept the expression. */
   queryRange(expression: string, fromMs: number, toMs: number): Promise<readonly Series[]>;
 }
 

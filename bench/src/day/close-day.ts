@@ -1,4 +1,4 @@
-/** Closing the day, again and again, with verifies beside it: by the node that verifies, and by another. */
+/** Closes the same day several times with verifies beside it: on the node that verifies, and on another. */
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import type { World } from '../fixtures/world.ts';
 import type { ApiNode } from '../harness/contestants.ts';
@@ -14,7 +14,7 @@ export interface Closing {
   readonly databaseUrl: string;
   readonly postgresPid: number;
   readonly world: World;
-  /** Answers the verifies. */
+  /** The node that answers the verifies. */
   readonly verifying: ApiNode;
   readonly closing: ApiNode;
   readonly rate: number;
@@ -23,12 +23,12 @@ export interface Closing {
 }
 
 const QUIET_MS = 5_000;
-/** More than any closing takes. */
+/** Milliseconds; longer than any closing takes. */
 const LONGEST_MS = 40_000;
 
 interface Round {
   readonly seconds: number;
-  /** CPU of the closing process and of PostgreSQL meanwhile, the verifies of that time included. */
+  /** CPU of the closing process and of PostgreSQL during the closing, including the verifies of that time. */
   readonly cpuSeconds: readonly [process: number, postgres: number];
   readonly peak: number;
   readonly quiet: readonly Timed[];
@@ -39,7 +39,7 @@ export async function measureClosing(what: string, run: Closing): Promise<Row[]>
   const rounds: Round[] = [];
   for (let round = 0; round <= run.rounds; round++) {
     const one = await closeOnce(run);
-    // The first warms up.
+    // The first round only warms up.
     if (round === 0) continue;
     rounds.push(one);
     run.progress(

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- day`: what it takes to close a large day, with verifies beside it, to prove that a Receipt is in it,
- * and to prove a whole database. Ends with 1 when a bar is missed.
+ * `npm run bench -- day`: the cost of closing a large day with verifies beside it, of proving that a Receipt is in it,
+ * and of proving a whole database. Ends with 1 when a bar is missed.
  */
 import { join } from 'node:path';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
@@ -18,7 +18,7 @@ import { readDayOptions } from './options.ts';
 
 const AGENTS = 20;
 const INCLUSIONS = 2_000;
-/** A real Receipt's JWS. */
+/** The JWS of a real Receipt. */
 async function takeReceipt(node: ApiNode, world: World): Promise<string> {
   const [body] = new VerifyRequests(world).sign(1);
   const headers = {

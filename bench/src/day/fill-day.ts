@@ -1,4 +1,4 @@
-/** Yesterday, with so many Receipts. Each is a copy of a real one, with an id and a signature of its own. */
+/** Fills yesterday with the given number of Receipts. Each is a copy of a real one, with its own id and signature. */
 import { DAY_MS, dayOf } from '@svc/protocol';
 import { ulidTime } from '../fixtures/ulid-time.ts';
 import { withoutTriggers } from './session.ts';
@@ -37,14 +37,14 @@ export async function fillYesterday(
   });
 }
 
-/** As before it was closed. */
+/** Restores the state before the day was closed. */
 export const reopen = (databaseUrl: string): Promise<void> =>
   withoutTriggers(databaseUrl, async (session) => {
     for (const table of ['content_checks', 'merkle_tiles', 'checkpoints', 'closed_days'])
       await session.query(`delete from ${table}`);
   });
 
-/** Some ids of the day, spread over it. */
+/** Some ids of the day, evenly spread over it. */
 export const pickReceiptIds = (databaseUrl: string, count: number, receipts: number): Promise<string[]> =>
   withoutTriggers(databaseUrl, async (session) => {
     const { rows } = await session.query<{ id: string }>(

@@ -1,4 +1,4 @@
-/** `svc-admin fsck` over real decisions: each was verified, signed and stored by the API. */
+/** `svc-admin fsck` over real decisions: the API verified, signed and stored each of them. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { World } from '../fixtures/world.ts';
@@ -10,7 +10,7 @@ import { atMost, type Row } from '../ledger/table.ts';
 import { peakMegabytes } from './memory.ts';
 import type { DayOptions } from './options.ts';
 
-/** Proofs are fresh for 300 s. */
+/** Proofs signed ahead: they are fresh for 300 s. */
 const AT_ONCE = 20_000;
 const CONNECTIONS = 16;
 
@@ -23,7 +23,7 @@ export interface Decisions {
   readonly progress: Progress;
 }
 
-/** Stores so many ALLOWs. */
+/** Stores the given number of ALLOWs. */
 export async function storeDecisions(run: Decisions): Promise<void> {
   const { place, node, database, world, count, progress } = run;
   const load = startLoadOf(place, 'world', world);
@@ -33,7 +33,7 @@ export async function storeDecisions(run: Decisions): Promise<void> {
       ...{ url: node.url, connections: CONNECTIONS, leadInMs: 1, windowMs: 250_000 },
       ...{ serverPid: node.program.pid, postgresPid: database.postgresPid },
     });
-    // A machine that is busy with something else may have stored fewer.
+    // A machine that is busy with other work may have stored fewer.
     const other = Object.keys(others).find((what) => !what.startsWith('503'));
     if (other !== undefined) throw new Error(`a verify answered ${other}`);
     done += Math.min(AT_ONCE, count - done);
@@ -41,7 +41,7 @@ export async function storeDecisions(run: Decisions): Promise<void> {
   }
 }
 
-/** Runs the worker once first, so that usage is counted. */
+/** Measures fsck. Runs the worker once before it, so that usage is counted. */
 export async function measureFsck(
   databaseUrl: string,
   dataDir: string,
@@ -88,7 +88,7 @@ const run = (command: readonly string[], environment: Readonly<Record<string, st
     });
   });
 
-/** 0 where it has ended meanwhile. */
+/** Peak memory of a process; 0 where it has ended meanwhile. */
 const peakOf = (pid: number): number => {
   try {
     return peakMegabytes(pid) || 0;

@@ -1,4 +1,4 @@
-/** Inclusion proofs of the closed day, one at a time. */
+/** Requests inclusion proofs of the closed day, one at a time. */
 import { Agent, request } from 'node:http';
 import type { ApiNode } from '../harness/contestants.ts';
 import { atMost, type Row } from '../ledger/table.ts';
@@ -6,7 +6,7 @@ import { percentile } from '../load/percentile.ts';
 
 const SAMPLES_PER_ADDRESS = 250;
 
-/** Public limits count by address, and 127.0.0.0/8 has many. */
+/** Uses many addresses of 127.0.0.0/8, since limits on public routes count by address. */
 export async function measureInclusion(node: ApiNode, receiptIds: readonly string[]): Promise<Row> {
   const latencies: number[] = [];
   let agent = new Agent({ keepAlive: true, maxSockets: 1 });

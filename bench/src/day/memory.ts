@@ -1,7 +1,7 @@
 /** Peak resident memory of a process, as Linux counts it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** The peak counts from now. */
+/** Resets the peak, which then counts from now. */
 export const resetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, '5');
 
 export const peakMegabytes = (pid: number): number => {

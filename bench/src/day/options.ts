@@ -3,7 +3,7 @@ import { assertBuilt, builtApp, count, ownApi, readOptions } from '../harness/co
 
 const [admin, worker] = [builtApp('admin'), builtApp('worker')];
 
-/** Ends the process where the command line makes no sense. */
+/** Ends the process where the command line is not valid. */
 export const readDayOptions = () => ({
   ...{ admin, worker },
   ...readOptions('day', {

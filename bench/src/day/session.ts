@@ -1,8 +1,8 @@
-/** Plain SQL beside the service, for what no service does: a day filled at once, a day opened again. */
+/** SQL on a connection of its own, for what the service never does: fill a day at once, reopen a day. */
 import type { Client } from 'pg';
 import { withSession } from '../ledger/database.ts';
 
-/** No trigger refuses what `work` does. */
+/** Runs `work` with triggers disabled, which would refuse it. */
 export const withoutTriggers = <Result>(
   databaseUrl: string,
   work: (session: Client) => Promise<Result>,

@@ -1,6 +1,6 @@
 /**
- * Verifies at a steady rate. A latency counts from when a request was due, not from when there was time to send it, so
- * a server that pauses cannot hide behind a client that waits for it.
+ * Verifies at a steady rate. A latency counts from when the request was due, not from when it was sent, so a pause of
+ * the server shows even where the client waits for an answer before it sends on.
  */
 import { Agent, request } from 'node:http';
 
@@ -8,7 +8,7 @@ export interface Timed {
   /** By `performance.now()`. */
   readonly dueMs: number;
   readonly latencyMs: number;
-  /** Anything else is a failure: 503 when the machine is too busy. */
+  /** False is a failure, such as 503 when the machine is too busy. */
   readonly isAllowed: boolean;
 }
 
@@ -36,7 +36,7 @@ export class SteadyLoad {
     return this.#timed.filter(({ dueMs }) => dueMs >= fromMs && dueMs < toMs);
   }
 
-  /** Throws when the requests ran out. */
+  /** Ends the load. Throws when the requests ran out. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     while (this.#underWay > 0) await new Promise((resolve) => setTimeout(resolve, 5));

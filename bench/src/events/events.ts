@@ -1,9 +1,13 @@
 /**
  * `npm run bench -- events`: what events cost a decision, in CPU time of the API and of its PostgreSQL. Four states of
- * one service take turns at the same load: a commit that never looks whether anybody wants to hear, as it was before
- * there were events; nobody subscribed; one subscription, of the relying party, told of every decision; and all who may
- * hear of a decision told of every one: the relying party, the Principal, and the org of each. Nothing is delivered
- * meanwhile: that is the worker's.
+ * one service take turns at the same load:
+ * - a commit that does not look for subscriptions;
+ * - no subscription;
+ * - one subscription, of the relying party, to every decision;
+ * - a subscription to every decision for each subject that may have one: the relying party, the Principal, and the org
+ *   of each.
+ *
+ * Nothing is delivered meanwhile: the worker does that, and none runs.
  */
 import { writeFileSync } from 'node:fs';
 import { Client } from 'pg';
@@ -19,7 +23,7 @@ const LOOK = 'exists (select from event_wants) as wants';
 
 const STATES = ['before', 'nobody', 'one', 'everything'] as const;
 type State = (typeof STATES)[number];
-/** Held against `before` within one round; four events for a decision have none. */
+/** Ratios to `before` within one round; the state with four events for a decision has no bar. */
 const BARS = { nobody: 1.01, one: 1.1, everything: null } as const;
 
 const { api, rounds, seconds, json } = readOptions('events', {
@@ -52,13 +56,16 @@ await runBenchmark(async ({ place }) => {
   for (const state of STATES) await turn(state);
   const turns: Record<State, LoadReport[]> = { before: [], nobody: [], one: [], everything: [] };
   for (let round = 0; round < rounds; round++)
-    // There and back: a machine that grows slower or faster favours none.
+    // The order alternates: a machine that becomes slower or faster favours no state.
     for (const state of round % 2 === 0 ? STATES : STATES.toReversed()) turns[state].push(await turn(state));
   if (json !== null) writeFileSync(json, JSON.stringify({ machine: describeMachine(), ...turns }, null, 2));
   report(turns);
 });
 
-/** Relying party and Principal are each of an org, that of the first with a plan. Answers all who may hear of a decision. */
+/**
+ * Puts the relying party and the Principal into an org each, the first of which has a plan. Returns all subjects that
+ * may subscribe to a decision.
+ */
 async function insertOrgs(sql: Client, { relyingParty, principal }: World): Promise<readonly string[]> {
   const [shops, buyers] = ['org_01M7VZGC008Q2R7V9X1C4E6H8A', 'org_01M7VZGC008Q2R7V9X1C4E6H8B'];
   await sql.query(
@@ -74,7 +81,7 @@ async function insertOrgs(sql: Client, { relyingParty, principal }: World): Prom
   return [`rp ${relyingParty.did}`, `principal ${principal.did}`, `org ${shops}`, `org ${buyers}`];
 }
 
-/** Brings the database into a state; what was told before is gone. */
+/** Brings the database into a state and deletes the events stored before. */
 async function statesOf(sql: Client, audiences: readonly string[]): Promise<(state: State) => Promise<void>> {
   const { rows } = await sql.query<{ source: string }>(
     `select pg_get_functiondef('svc_commit_decisions'::regproc) as source`,
@@ -95,7 +102,7 @@ async function statesOf(sql: Client, audiences: readonly string[]): Promise<(sta
   };
 }
 
-/** A state that is not what it is called measures nothing. */
+/** Checks that the database is in the state that is being measured. */
 async function checkTold(sql: Client, state: State, allowed: number): Promise<void> {
   const { rows } = await sql.query<{ told: number; heard: number }>(
     `select count(*)::integer as told, (select count(*)::integer from event_subscriptions) as heard from event_outbox`,
@@ -117,7 +124,7 @@ function report(turns: Readonly<Record<State, readonly LoadReport[]>>): void {
   }
 }
 
-/** The median of the ratios of each round, with the quartiles between which half of them lie. */
+/** The median of the ratios of each round, with its quartiles. */
 function heldAgainst(own: readonly number[], before: readonly number[], bar: number | null): string {
   const { ratio, text } = ratiosOf(own, before);
   if (bar === null) return text;

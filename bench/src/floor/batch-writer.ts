@@ -1,4 +1,6 @@
-/** Gathers rows while earlier batches are being committed; two are in flight at most. Nothing waits for a timer. */
+/**
+ * Gathers rows while earlier batches are being committed; at most two batches are in flight. No row waits for a timer.
+ */
 import { Client } from 'pg';
 import type { World } from '../fixtures/world.ts';
 import { insertRows, type Row } from './row-set.ts';
@@ -26,7 +28,7 @@ export class BatchWriter {
     return new BatchWriter(clients, world);
   }
 
-  /** Whether the row is durably stored; false: its Proof is spent. */
+  /** True where the row is stored durably; false where its Proof was already spent. */
   insert(row: Row): Promise<boolean> {
     return new Promise((settle, fail) => {
       this.waiting.push({ row, settle, fail });

@@ -1,8 +1,8 @@
 /**
  * The floor: the least that one durable ALLOW costs with node:crypto and PostgreSQL. It parses, verifies both
- * signatures strictly under keys it already knows, hashes, signs a Receipt, and answers once its rows are committed.
- * It checks nothing else, authenticates nobody and denies without a Receipt: nobody could run it, and nothing that does
- * the job can cost much less.
+ * signatures strictly under keys it already has, hashes, signs a Receipt, and answers once its rows are committed. It
+ * makes no other check, authenticates no caller and denies without a Receipt. It is not fit for use; it shows the cost
+ * that no complete service can be far below.
  */
 import { createPublicKey, hash, randomFillSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -87,7 +87,7 @@ async function answer(text: string, response: ServerResponse) {
   const receipt = await decide(text).catch(() => null);
   const body = receipt ?? '{"decision":"DENY"}';
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
-  // All of it is ASCII, and goes out with the head in one piece.
+  // The body is ASCII only, and is sent with the head in one piece.
   response.end(body, 'latin1');
 }
 

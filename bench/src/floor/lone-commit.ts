@@ -1,4 +1,7 @@
-/** One commit alone: the floor's row set for a single decision, one after another on one connection, the Grants taking turns. */
+/**
+ * Commits without other load: the floor's rows for a single decision, one commit after another on one connection. The
+ * Grants take turns.
+ */
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { endWithParent, readProgramEnvironment } from '../fixtures/program-environment.ts';
@@ -12,7 +15,7 @@ await client.connect();
 const jws = randomBytes(2_100).toString('base64url');
 
 export interface CommitAlone {
-  /** Time in which commits are not counted yet. */
+  /** Milliseconds before commits are counted. */
   readonly leadInMs: number;
   readonly forMs: number;
 }
@@ -25,7 +28,7 @@ async function commitOne(): Promise<void> {
   await insertRows(client, [{ receiptId: `drc_${id}`, grantId, jti: id, jws }], world);
 }
 
-/** Commits for so long and answers the median in milliseconds. */
+/** Commits for the given time and returns the median in milliseconds. */
 async function measure({ leadInMs, forMs }: CommitAlone): Promise<number> {
   const counted = performance.now() + leadInMs;
   while (performance.now() < counted) await commitOne();

@@ -1,4 +1,7 @@
-/** Receipts at the least cost: a fixed template for the body, one signature, the Receipt spliced into its own text. */
+/**
+ * Writes Receipts at the least cost: a fixed template for the body, one signature, and the Receipt inserted into its
+ * own text.
+ */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { buildAllowBody, RECEIPT_KID, type ReceiptFields } from '../fixtures/receipt-body.ts';
 import type { World } from '../fixtures/world.ts';
@@ -26,7 +29,7 @@ export class ReceiptWriter {
   private readonly header = Buffer.from(
     JSON.stringify({ alg: 'EdDSA', kid: RECEIPT_KID, typ: 'svc-receipt+jwt' }),
   ).toString('base64url');
-  /** Text and field names in turn. */
+  /** Text and field names, alternating. */
   private readonly parts: readonly string[];
 
   constructor(world: World) {

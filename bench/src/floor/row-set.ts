@@ -1,4 +1,4 @@
-/** What the floor stores for a batch of decisions: spent Proofs, Receipts and the evidence they cite, in one statement. */
+/** Stores a batch of decisions for the floor: spent Proofs, Receipts and the evidence they cite, in one statement. */
 import type { Client } from 'pg';
 import type { World } from '../fixtures/world.ts';
 
@@ -30,7 +30,7 @@ const INSERT = `
 
 export const createTables = (client: Client) => client.query(SCHEMA);
 
-/** The receipt ids that are stored; of the others the Proof was spent before. */
+/** Returns the ids of the stored Receipts. The Proofs of the others were already spent. */
 export async function insertRows(client: Client, rows: readonly Row[], world: World): Promise<Set<string>> {
   const evidence = [world.principal.document, world.statusList];
   const { rows: stored } = await client.query<{ receipt_id: string }>({

@@ -13,7 +13,7 @@ const SMALL_ORDER_Y = [
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
 ].map((hex) => Buffer.from(hex, 'hex'));
 
-/** The key is one that has passed admission before. */
+/** The key has already passed the checks of a public key. */
 export const verifyStrict = (key: KeyObject, message: string, signature: Buffer): boolean =>
   signature.length === 64 &&
   isReduced(signature) &&

@@ -20,12 +20,12 @@ const ETCD_MEMBERS = 3;
 const START_MS = 180_000;
 const POLL_MS = 100;
 /**
- * Takes in each machine the place of systemd, which reaps an orphan as it ends. PID 1 of a container may take seconds,
- * and until then Patroni counts a postmaster that has ended as one that runs: a switchover took 1.1 s longer so.
+ * Replaces systemd in each machine: it reaps an orphan as soon as it ends. PID 1 of a container may take seconds. Until
+ * then Patroni counts a postmaster that has ended as one that runs, which made a switchover 1.1 s longer.
  */
 const TINI = '/usr/bin/tini';
 const INIT = existsSync(TINI) ? [TINI, '-s', '--'] : [];
-/** As `patroni.yaml` names it. */
+/** The name in `patroni.yaml`. */
 const REST_USER = 'patroni';
 const UNAUTHORIZED = 401;
 
@@ -35,7 +35,7 @@ export interface Machine {
   readonly port: number;
   readonly restPort: number;
   readonly dataDir: string;
-  /** To its PostgreSQL and its Patroni, for the other machine. */
+  /** Links to its PostgreSQL and its Patroni, for the other machine. */
   readonly incoming: readonly Link[];
   /** Links from this machine to etcd. */
   readonly toEtcd: readonly Link[];
@@ -52,7 +52,7 @@ export interface Member {
 export class Cluster {
   readonly machines: Machine[] = [];
   readonly etcd: Daemon[] = [];
-  /** Through HAProxy. */
+  /** The port of HAProxy. */
   proxyPort = 0;
   readonly #passwords = {
     superuser: randomBytes(12).toString('hex'),
@@ -77,7 +77,7 @@ export class Cluster {
     return cluster;
   }
 
-  /** An empty one in its place. */
+  /** Drops the database and creates an empty one in its place. */
   async remakeDatabase(): Promise<void> {
     await this.#makeDatabase('drop database svc with (force)');
     await this.#makeDatabase('create database svc');
@@ -87,18 +87,18 @@ export class Cluster {
     await runSql(ownDatabase(this.urlOf((await this.primary()).port)), text);
   }
 
-  /** The service's database URL, as the superuser: servers are under test, not rights. */
+  /** The service's database URL, as the superuser: the suite tests servers, not permissions. */
   urlOf(...ports: readonly number[]): string {
     const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
     return `postgres://postgres:${this.#passwords.superuser}@${hosts}/svc`;
   }
 
-  /** A statement on the primary, of the ledger or of the server. */
+  /** Runs a statement on the primary, about the ledger or the server. */
   async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     return runSql(this.urlOf((await this.primary()).port), text, values);
   }
 
-  /** As the first Patroni that answers sees it. */
+  /** The members, as the first Patroni that answers lists them. */
   async members(): Promise<readonly Member[]> {
     for (const { restPort } of this.machines) {
       const answer = await fetch(`http://127.0.0.1:${restPort}/cluster`, {
@@ -109,7 +109,7 @@ export class Cluster {
     return [];
   }
 
-  /** The machine whose Patroni says that it is primary. Waits for one. */
+  /** The machine whose Patroni says that it is primary. Waits until there is one. */
   async primary(among: readonly Machine[] = this.machines): Promise<Machine> {
     return until('a primary', async () => {
       for (const machine of among) if (await is(machine, 'primary')) return machine;
@@ -121,7 +121,7 @@ export class Cluster {
     return this.machines.find((one) => one !== machine) as Machine;
   }
 
-  /** One primary, and the other its synchronous standby. */
+  /** Waits until there is a primary and the other machine is its synchronous standby. */
   async untilHealthy(): Promise<void> {
     await until('a primary with a synchronous standby', async () => {
       for (const machine of this.machines)
@@ -130,7 +130,7 @@ export class Cluster {
     });
   }
 
-  /** Ends every session but this suite's own. Their clients see a connection that was reset. */
+  /** Ends every session except this suite's own. Their clients see a reset connection. */
   async endSessions(): Promise<void> {
     await this.sql(
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'svc' and pid <> pg_backend_pid()",
@@ -148,7 +148,7 @@ export class Cluster {
     if (status === UNAUTHORIZED) throw new Error('Patroni does not take the password of its REST API');
   }
 
-  /** Throws where a Patroni changes its configuration for whoever reaches it. */
+  /** Throws where a Patroni lets any caller change its configuration. */
   async #assertClosed(): Promise<void> {
     for (const { name, restPort } of this.machines) {
       const { status } = await fetch(`http://127.0.0.1:${restPort}/config`, { method: 'PATCH', body: '{}' });
@@ -160,11 +160,11 @@ export class Cluster {
     return Number(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
   }
 
-  /** Everything that runs on the machine stops at this moment. The answer lets it go on. */
+  /** Stops every process of the machine at this moment. `wake` lets them continue. */
   freeze(machine: Machine): { wake(patroniLagMs: number): Promise<void> } {
     const patroni = treeOf(machine.patroni.pid);
     const postmaster = this.postmasterOf(machine);
-    // The postmaster first: what it starts afterwards would be missed.
+    // The postmaster is stopped first: a process that it starts afterwards would be missed.
     signal([...patroni, postmaster], 'SIGSTOP');
     const database = treeOf(postmaster);
     signal(database, 'SIGSTOP');
@@ -177,7 +177,9 @@ export class Cluster {
     };
   }
 
-  /** Cuts a machine off from the other one and from etcd, or lets it be reached again. The service reaches it all the while. */
+  /**
+   * Cuts a machine off from the other one and from etcd, or connects it again. The service can reach it all the time.
+   */
   isolate(machine: Machine, isCut: boolean): void {
     const links = [...machine.toEtcd, ...this.machines.flatMap(({ incoming }) => incoming)];
     for (const link of links) link.set(isCut ? 'silent' : 'whole');
@@ -211,7 +213,7 @@ export class Cluster {
     }
     this.restartEtcd();
     this.#etcdPorts = members.map(({ client }) => client);
-    // Patroni does not start beside members that have not found each other.
+    // Patroni does not start beside etcd members that have not found each other.
     for (const port of this.#etcdPorts)
       await until('etcd', async () => {
         const answer = await fetch(`http://127.0.0.1:${port}/version`).catch(() => null);
@@ -237,7 +239,7 @@ export class Cluster {
       PATRONI_POSTGRESQL_DATA_DIR: dataDir,
       PATRONI_POSTGRESQL_PGPASS: join(folder, 'pgpass'),
       PATRONI_ETCD3_HOSTS: toEtcd.map((link) => `127.0.0.1:${link.port}`).join(','),
-      // Addresses that etcd itself names would lead past the links.
+      // The addresses that etcd itself names would bypass the links.
       PATRONI_ETCD3_USE_PROXIES: 'true',
       PATRONI_SUPERUSER_PASSWORD: superuser,
       PATRONI_REPLICATION_PASSWORD: replication,
@@ -272,7 +274,7 @@ export class Cluster {
     return join(this.place.folder, `${name}.log`);
   }
 
-  /** Nothing in it is worth an orderly end. */
+  /** Kills everything, since no state of the run needs an orderly end. */
   async #end(): Promise<void> {
     for (const machine of this.machines) {
       const tree = treeOf(machine.patroni.pid);
@@ -289,7 +291,7 @@ export class Cluster {
   }
 }
 
-/** What Patroni's health checks call it: `primary`, `replica`, `synchronous`. */
+/** Whether Patroni's health check confirms the role: `primary`, `replica`, `synchronous`. */
 export async function is({ restPort }: Machine, role: string): Promise<boolean> {
   const answer = await fetch(`http://127.0.0.1:${restPort}/${role}`, {
     method: 'OPTIONS',
@@ -298,7 +300,7 @@ export async function is({ restPort }: Machine, role: string): Promise<boolean> 
   return answer?.status === 200;
 }
 
-/** Throws when it takes longer than anything here may. */
+/** Throws when it takes longer than any step of the suite may. */
 export async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
   const endsAt = performance.now() + START_MS;
   for (;;) {

@@ -1,17 +1,17 @@
-/** Programs of the operating system, as a user that is not root, ended with this process however that ends. */
+/** Starts programs of the operating system as a user that is not root. They end with this process, however it ends. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 
 export interface Daemon {
   readonly pid: number;
-  /** Whether it has ended. */
+  /** Whether the program has ended. */
   readonly hasEnded: () => boolean;
   kill(): Promise<void>;
-  /** Asks it to end. */
+  /** Asks the program to end. */
   stop(): void;
 }
 
-/** PostgreSQL refuses to be root: Debian's user of that name stands in for it. */
+/** PostgreSQL refuses to run as root; Debian's user `postgres` is used instead. */
 const isRoot = process.getuid?.() === 0;
 export const databaseUser = isRoot
   ? { uid: idOf('-u'), gid: idOf('-g') }
@@ -25,7 +25,7 @@ const asDatabaseUser = isRoot
   ? [`--reuid=${databaseUser.uid}`, `--regid=${databaseUser.gid}`, '--clear-groups']
   : [];
 
-/** To its end; throws when that is not a good one. */
+/** Runs a command to its end; throws where it fails. */
 export function runAsDatabase(command: readonly string[]): void {
   execFileSync('setpriv', [...asDatabaseUser, ...command], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -33,7 +33,7 @@ export function runAsDatabase(command: readonly string[]): void {
   });
 }
 
-/** `command` is the program and its parameters; what it says goes to `logFile`. */
+/** `command` is the program and its parameters; its output goes to `logFile`. */
 export function startDaemon(
   command: readonly string[],
   { logFile, environment = {} }: { logFile: string; environment?: Readonly<Record<string, string>> },
@@ -62,7 +62,7 @@ export function startDaemon(
   };
 }
 
-/** The process and all below it; empty when it is gone. */
+/** The process and all its descendants; empty where it has ended. */
 export function treeOf(pid: number): number[] {
   try {
     const below = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
@@ -74,7 +74,7 @@ export function treeOf(pid: number): number[] {
   }
 }
 
-/** One that has ended meanwhile is passed over. */
+/** Signals the processes; skips those that have ended meanwhile. */
 export function signal(pids: readonly number[], name: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

@@ -1,7 +1,7 @@
 /**
- * `npm run ha:disk [-- --fault NAME …] [--rounds N] [--seconds N] [--rate N]`: disks of the database that are full or
- * turn read-only, under load. Ends with 1 when anything was lost, when readiness did not say why nothing was decided,
- * or when it did not go on.
+ * `npm run ha:disk [-- --fault NAME …] [--rounds N] [--seconds N] [--rate N]`: full or read-only disks of the database,
+ * under load. Ends with 1 when anything was lost, when readiness did not say why nothing was decided, or when the
+ * service did not recover.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cleanup } from '../harness/cleanup.ts';
@@ -16,7 +16,7 @@ import { type Node, type Services, startServices } from './services.ts';
 
 interface DiskFault {
   readonly title: string;
-  /** Nothing restarts PostgreSQL meanwhile: an operator has to mount the disk first. */
+  /** No supervisor restarts PostgreSQL during the fault: an operator has to mount the disk first. */
   readonly needsOperator?: true;
   readonly isReadOnlyTested?: true;
   begin(server: LoneServer): void;
@@ -68,16 +68,16 @@ const values = readOptions('ha:disk', {
 
 const FAULT_MS = values.seconds * 1_000;
 
-/** What readiness says of storage; null where it is content. */
+/** What readiness reports about storage; null where it reports no fault. */
 async function complaintOf({ adminOrigin }: Node): Promise<string | null> {
   const answer = await fetch(`${adminOrigin}/readyz`, { signal: AbortSignal.timeout(READINESS_MS) });
   const { checks } = (await answer.json()) as { checks: { storage: string } };
-  // Each look names another file.
+  // Each message names another file.
   const complaint = checks.storage.replace(/"[^"]*"/, '…');
   return answer.status === 503 && complaint !== 'ok' ? complaint : null;
 }
 
-/** Each that was heard from either node, and when the first was, in milliseconds. */
+/** Each complaint of either node, with the milliseconds until it first appeared. */
 async function listen({ nodes }: Services, untilMs: number): Promise<Map<string, number>> {
   const beganMs = performance.now();
   const heard = new Map<string, number>();
@@ -146,5 +146,5 @@ try {
   console.error(problem);
   process.exitCode = 1;
 }
-// Connections that a fault has left half open would keep the process for minutes.
+// Connections that a fault has left half open would keep the process running for minutes.
 process.exit();

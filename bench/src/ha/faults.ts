@@ -1,4 +1,4 @@
-/** The faults, one function each. A new one: a function here, and its bar. */
+/** The faults, one function each. To add one, write a function here and its bar. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Cluster, is, type Machine, until } from './cluster.ts';
 import type { Link } from './link.ts';
@@ -9,51 +9,57 @@ export interface Scene {
   readonly services: Services;
   /** Links from the nodes to the database. */
   readonly links: readonly Link[];
-  /** Rises from 0. */
+  /** Number of the round, from 0. */
   readonly round: number;
 }
 
 export interface Fault {
   readonly title: string;
-  /** The longest time without answers that it may cost. */
+  /** The longest time without answers that the fault may cause, in milliseconds. */
   readonly outageBarMs: number;
   /** Every request of a client that repeats as the SDKs do must be answered. */
   readonly noneGivenUp?: true;
   /** No session may be left behind on the server. */
   readonly noneLeftBehind?: true;
-  /** The nodes run the last release at first, on a database of that release. */
+  /** The nodes first run the last release, on a database of that release. */
   readonly fromRelease?: true;
-  /** `deploy/ha/patroni-version` must be content: an older one may be left with two servers that do not come together again. */
+  /**
+   * Requires that `deploy/ha/patroni-version` accepts the installed Patroni: an older one may leave two servers that do
+   * not come together again.
+   */
   readonly needsPatroni?: true;
-  /** Resolves when the fault is over, which may be long before everything is well again. */
+  /** Resolves when the fault is over, which may be long before the deployment is healthy again. */
   inject(scene: Scene): Promise<void>;
 }
 
 const promoted = (standby: Machine): Promise<true> =>
   until('the standby is promoted', async () => (await is(standby, 'primary')) || null);
 
-/** A wake soon after the promotion, and later ones; Patroni wakes with the server, or later. */
+/**
+ * Milliseconds from the promotion to the wake: one soon after it, others later. Patroni wakes with the server, or
+ * later.
+ */
 const WAKE_AFTER_MS = [500, 2_000, 5_000];
 const PATRONI_LAG_MS = [0, 0, 3_000];
-/** After the promotion, in which the one that was cut off must not decide. */
+/** Milliseconds after the promotion during which the machine stays cut off. It must not decide in that time. */
 const CUT_STAYS_MS = 5_000;
 const ETCD_GONE_MS = 30_000;
 const NODE_FROZEN_MS = 10_000;
-/** Until the next of several in a row. */
+/** Milliseconds between two faults in a row. */
 const APART_MS = 3_000;
 const TIMES = 10;
-/** How long a link is silent, or slow, each time. */
+/** Milliseconds for which a link is silent or slow each time. */
 const UNWELL_MS = 3_000;
 const SLOWER_MS = 200;
 
-/** Each node has its turn, and comes through another way to the database. */
+/** Selects each node in turn; each reaches the database by another route. */
 const nodeOf = ({ services, round }: Scene): Node => {
   const node = services.nodes[round % services.nodes.length];
   if (node === undefined) throw new Error('there are two nodes');
   return node;
 };
 
-/** Ten times in a row: what goes wrong, and, where it lasts, what puts it right again after a while. */
+/** Ten times in a row: begins a fault on each link and, for a fault that lasts, ends it after a while. */
 const tenTimes =
   (begin: (link: Link) => void, end?: (link: Link) => void) =>
   async ({ links }: Scene): Promise<void> => {

@@ -1,4 +1,4 @@
-/** What clients were answered, kept on their side: it is what the service is held to after each fault. */
+/** Records on the clients' side what they were answered. After each fault the database is compared with it. */
 import type { QueryResultRow } from 'pg';
 import { percentile } from '../load/percentile.ts';
 
@@ -21,7 +21,7 @@ export interface Verdict {
   readonly overdrawn: number;
 }
 
-/** Nothing that was promised is missing. */
+/** Whether nothing that was answered is missing. */
 export const isClean = (verdict: Verdict): boolean =>
   verdict.lostReceipts +
     verdict.lostRevocations +
@@ -34,7 +34,7 @@ export const describeVerdict = (verdict: Verdict): string =>
   `${verdict.receipts} Receipts, ${verdict.lostReceipts} lost; ${verdict.revocations} revocations, ${verdict.lostRevocations} lost; ` +
   `${verdict.lateAllows} late ALLOWs; ${verdict.doubleSpends} double spends; ${verdict.overdrawn} overdrawn`;
 
-/** The database as it is now. */
+/** A connection to the present database. */
 export interface Queryable {
   sql<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
 }
@@ -43,12 +43,12 @@ const CHUNK = 5_000;
 
 export class Ledger {
   readonly answered: Answered[] = [];
-  /** When the 200 of each revocation was there. */
+  /** When the 200 of each revocation arrived. */
   readonly revokedMs = new Map<string, number>();
   /** Number of uses of each Grant with a budget. */
   readonly uses = new Map<string, number>();
 
-  /** Times without any answer, and how long requests took, between two moments. */
+  /** The longest time without any answer, and the latency of requests, between two moments. */
   describe(fromMs: number, toMs: number): { outageMs: number; p99Ms: number } {
     const within = this.answered.filter(({ answeredMs }) => answeredMs >= fromMs && answeredMs <= toMs);
     const moments = [fromMs, ...within.map(({ answeredMs }) => answeredMs).sort((a, b) => a - b), toMs];
@@ -57,7 +57,7 @@ export class Ledger {
     return { outageMs: Math.max(0, ...gaps), p99Ms: percentile(times, 99) };
   }
 
-  /** Against what the present primary has. */
+  /** Compares the record with the present primary. */
   async examine(database: Queryable): Promise<Verdict> {
     const allows = this.answered.filter(({ isAllow }) => isAllow);
     const late = allows.filter(
@@ -104,7 +104,7 @@ async function countMissing(database: Queryable, ids: readonly string[], from: s
   return ids.length - found;
 }
 
-/** How many Receipts there are beyond what is allowed under each name. */
+/** Number of Receipts beyond what is allowed under each name. */
 function countOver(
   answered: readonly Answered[],
   nameOf: (one: Answered) => string,

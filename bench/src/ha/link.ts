@@ -1,4 +1,4 @@
-/** A network link that can fail: connections to one port go on to another, until they do not. */
+/** A network link that can fail: forwards connections from one port to another, until a fault is set. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -7,19 +7,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * `silent`: nothing passes and nobody is told, as when a cable is pulled; what was sent arrives once it is whole again.
- * `refused`: connections are reset.
+ * `silent`: nothing passes and neither side is notified, as when a cable is pulled; what was sent arrives once the link
+ * is whole again. `refused`: connections are reset.
  */
 export type LinkState = 'whole' | 'silent' | 'refused';
 
 interface Pair {
   readonly near: Socket;
   readonly far: Socket;
-  /** One side has ended. The other hears of it when the link is whole. */
+  /** One side has ended. The other side is notified when the link is whole. */
   isEnded: boolean;
 }
 
-/** Networks of 65,536 addresses each, in a range that nothing else uses; the first free one is this process's. */
+/** Networks of 65,536 addresses each, in a range that nothing else uses. This process takes the first free one. */
 const FIRST_NETWORK = 9;
 const LAST_NETWORK = 63;
 /** The network of all links of this process. */
@@ -27,8 +27,8 @@ let network: number | null = null;
 let lastSource = 0;
 
 /**
- * The server sees each connection from an address that can be cut off by itself. Others on this host run faults at the
- * same time.
+ * The server sees each connection from an address of its own, which can be cut off alone. Other suites on this host run
+ * faults at the same time.
  */
 const nextSource = (): string => {
   network ??= takeNetwork();
@@ -36,14 +36,14 @@ const nextSource = (): string => {
   return `127.${network}.${lastSource >> 8}.${lastSource & 255}`;
 };
 
-/** Takes a network by locking its file, for as long as the process lasts. */
+/** Takes a network by locking its file until the process ends. */
 function takeNetwork(): number {
   for (let one = FIRST_NETWORK; one <= LAST_NETWORK; one++) {
     const holder = openSync(join(tmpdir(), `svc-ha-network-${one}`), 'a');
     if (
       spawnSync('flock', ['--nonblock', '3'], { stdio: ['ignore', 'ignore', 'ignore', holder] }).status === 0
     ) {
-      // What one that was killed left behind.
+      // Routes that a killed process left behind.
       spawnSync('ip', ['route', 'flush', 'table', 'local', 'type', 'blackhole', 'root', `127.${one}.0.0/16`]);
       return one;
     }
@@ -60,9 +60,9 @@ export class Link {
   readonly #server: Server;
   #state: LinkState = 'whole';
   #source = nextSource();
-  /** Addresses that nothing reaches any more, and who came from them. */
+  /** Addresses that are cut off, and the connections that came from them. */
   readonly #lost = new Map<string, Pair[]>();
-  /** Each way. */
+  /** Delay in each direction, in milliseconds. */
   delayMs = 0;
 
   private constructor(private readonly targetPort: number) {
@@ -85,7 +85,10 @@ export class Link {
     for (const pair of this.#pairs) this.#apply(pair);
   }
 
-  /** Both ends of each open connection are lost without a word, as where a firewall forgets them. New ones pass. Takes root. */
+  /**
+   * Drops both ends of each open connection without notice, as a firewall does that loses its state. New connections
+   * pass. Needs root.
+   */
   lose(): void {
     const source = this.#source;
     route('add', source);
@@ -94,7 +97,7 @@ export class Link {
     this.#source = nextSource();
   }
 
-  /** The server's end of each open connection is closed, and the client is not told. New ones pass. */
+  /** Closes the server's end of each open connection without notifying the client. New connections pass. */
   leaveHalfOpen(): void {
     this.#forget(({ far }) => far.destroy());
   }
@@ -137,7 +140,7 @@ export class Link {
     this.#apply(pair);
   }
 
-  /** What comes goes on after the delay there is then, in its order. */
+  /** Forwards data in its order, after the delay that is set when it arrives. */
   #forward(from: Socket, to: Socket): void {
     const waiting: Buffer[] = [];
     const passOn = () => {

@@ -1,7 +1,7 @@
 /**
- * The load beside a fault: verifications at a steady rate and revocations, over both nodes, by clients that repeat
- * refused and lost requests under their `Idempotency-Key` on the other node, as `@svc/sdk-rp` behind a proxy would.
- * Among the verifications are Proofs that were spent, Grants that were revoked, and Grants whose budget ends.
+ * The load beside a fault: verifications at a steady rate and revocations, over both nodes. The clients repeat refused
+ * and lost requests under their `Idempotency-Key` on the other node, as `@svc/sdk-rp` behind a proxy would. Some
+ * verifications use spent Proofs, revoked Grants, and Grants whose budget runs out.
  */
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
@@ -17,18 +17,20 @@ export interface Rates {
   readonly revocationsPerSecond: number;
 }
 
-/** Uses of each budget: fewer than are asked for in a round. */
+/** Uses of each budget: fewer than a round asks for. */
 const USES = 40;
 const MAX_UNDER_WAY = 400;
 const ATTEMPTS = 4;
 const ATTEMPT_MS = 4_000;
 const MAX_BACKOFF_MS = 1_000;
-/** As in the SDKs: repeats are bounded by a share of the calls, and so many a second, saved up for ten seconds. */
+/**
+ * As in the SDKs: repeats are limited to a share of the calls, and to a rate a second that accumulates for ten seconds.
+ */
 const REPEATS_PER_CALL = 0.2;
 const REPEATS_PER_SECOND = 10;
 const MAX_REPEATS = 100;
 const REVOCATION_MS = 60_000;
-/** Bodies that may be sent a second time. */
+/** Number of bodies kept for sending a second time. */
 const REMEMBERED = 500;
 const BUDGETS = 20;
 
@@ -47,7 +49,7 @@ export class Load {
   #sent = 0;
   #repeats = MAX_REPEATS;
   #countedMs = performance.now();
-  /** Verifications that every attempt failed. */
+  /** Verifications of which every attempt failed. */
   failed = 0;
   /** Verifications that were not sent, since too many were under way. */
   leftOut = 0;
@@ -77,7 +79,7 @@ export class Load {
     return load;
   }
 
-  /** Resolves when everything that was sent is answered or given up. */
+  /** Resolves when every request is answered or given up. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     while (this.#pending.size > 0) await Promise.all(this.#pending);
@@ -170,7 +172,7 @@ export class Load {
     }
   }
 
-  /** Status 0: no answer. */
+  /** Status 0 means no answer. */
   #post(
     turn: number,
     path: string,

@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL without a standby, on two disks of its own and with a share of a processor: what is under test is what
- * the service does while one of them is short, and not who takes over. Takes root on Linux.
+ * One PostgreSQL without a standby, on two disks of its own and with a share of a processor. The suite tests what the
+ * service does while a resource is short, not the takeover. Needs root on Linux.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,12 +19,12 @@ const CPU = '/sys/fs/cgroup/cpu';
 const PERIOD_US = 20_000;
 const RESTART_MS = 1_000;
 const SETTINGS = [
-  // A disk for the log is full soon: nothing that was written before is used again.
+  // Fills the disk of the log soon: no old segment is used again.
   ...['wal_recycle=off', 'min_wal_size=4MB', 'max_connections=200'],
   ...['unix_socket_directories=', 'listen_addresses=127.0.0.1', 'logging_collector=off'],
 ];
 
-/** A file system of the kernel's own, in a file or in memory. */
+/** A file system of its own, in a file or in memory. */
 class Disk {
   readonly #filler: string;
 
@@ -36,14 +36,14 @@ class Disk {
     this.#filler = join(folder, 'filler');
   }
 
-  /** In memory. */
+  /** Mounts it in memory. */
   static mount(folder: string, megabytes: number): Disk {
     mkdirSync(folder);
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder]);
     return new Disk(folder, megabytes, null);
   }
 
-  /** ext4, which can turn read-only as it does when its device fails. */
+  /** Mounts ext4, which can turn read-only as it does when its device fails. */
   static mountImage(folder: string, megabytes: number): Disk {
     mkdirSync(folder);
     const image = `${folder}.image`;
@@ -54,11 +54,11 @@ class Disk {
   }
 
   fill(): void {
-    // It ends where there is no room.
+    // `dd` ends when the disk is full.
     spawnSync('dd', ['if=/dev/zero', `of=${this.#filler}`, 'bs=64k']);
   }
 
-  /** Room again. */
+  /** Frees the space. */
   clear(): void {
     rmSync(this.#filler, { force: true });
   }
@@ -67,11 +67,11 @@ class Disk {
     execFileSync('mount', ['-o', 'remount,abort', this.folder]);
   }
 
-  /** As an operator does; nothing may have a file open there. */
+  /** Repairs the file system as an operator does; no process may have a file open there. */
   repair(): void {
     if (this.image === null) return;
     execFileSync('umount', [this.folder]);
-    // 1: it found something and put it right.
+    // Exit code 1: it found errors and corrected them.
     const { status } = spawnSync('e2fsck', ['-fy', this.image]);
     if ((status ?? 8) > 1) throw new Error(`e2fsck ended with ${status}`);
     execFileSync('mount', ['-o', 'loop', this.image, this.folder]);
@@ -84,13 +84,13 @@ class Disk {
 
 export interface LoneServerOptions {
   readonly isReadOnlyTested?: boolean;
-  /** Sizes of its two disks in MB. In memory they take what is written and no more. */
+  /** Sizes of its two disks in MB. In memory they occupy only what is written. */
   readonly diskSizes?: { readonly data: number; readonly wal: number };
 }
 
 const SMALL_DISKS = { data: 512, wal: 256 };
 
-/** One that has ended meanwhile has no place. */
+/** A process that has ended meanwhile cannot be put into a group. */
 const putInto = (group: string, pid: number): void => {
   try {
     writeFileSync(join(group, 'cgroup.procs'), String(pid));
@@ -102,7 +102,7 @@ const putInto = (group: string, pid: number): void => {
 export class LoneServer implements Queryable {
   #daemon: Daemon | null = null;
   #isSupervised = false;
-  /** By its supervisor. */
+  /** Number of restarts by the supervisor. */
   restarts = 0;
   readonly #group = `${CPU}/svc-ha-${process.pid}`;
 
@@ -152,7 +152,7 @@ export class LoneServer implements Queryable {
     return this.#daemon?.hasEnded() ?? true;
   }
 
-  /** As an operator starts it. */
+  /** Starts the server as an operator does. */
   async run(): Promise<void> {
     const own = [`max_wal_size=${this.wal.megabytes / 4}MB`, `port=${this.port}`];
     const settings = [...SETTINGS, ...own].flatMap((one) => ['-c', one]);
@@ -165,8 +165,7 @@ export class LoneServer implements Queryable {
   }
 
   /**
-   * Restarts the server from now on whenever it ends, a second later and as often as that takes, as `Restart=always` or
-   * Patroni would.
+   * From now on restarts the server a second after it ends, as often as it ends, as `Restart=always` or Patroni would.
    */
   supervise(): void {
     this.#isSupervised = true;
@@ -174,7 +173,7 @@ export class LoneServer implements Queryable {
       while (this.#isSupervised) {
         await delay(RESTART_MS);
         if (!this.#isSupervised || !this.hasEnded) continue;
-        // Where there is no room yet it ends once more.
+        // Where the disk is still full the server ends again.
         await this.run().then(
           () => {
             this.restarts += 1;
@@ -195,7 +194,7 @@ export class LoneServer implements Queryable {
     return runSql(this.url, text, values);
   }
 
-  /** Throws where a server cannot be held to a share. */
+  /** Throws where the host cannot limit a server to a share. */
   static assertCanHold(): void {
     if (existsSync(CPU)) return;
     throw new Error(
@@ -203,7 +202,7 @@ export class LoneServer implements Queryable {
     );
   }
 
-  /** To so much of one processor: the server and all that it starts. */
+  /** Limits the server, and every process that it starts, to this share of one processor. */
   hold(cpuPercent: number): void {
     mkdirSync(this.#group);
     writeFileSync(join(this.#group, 'cpu.cfs_period_us'), String(PERIOD_US));

@@ -1,4 +1,6 @@
-/** Verifications that are offered whether or not they are answered, and what became of them. Nobody repeats. */
+/**
+ * Sends verifications at a rate that does not depend on the answers, and records their outcomes. Nothing is repeated.
+ */
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
@@ -9,21 +11,24 @@ import type { Node } from './services.ts';
 const GIVE_UP_MS = 4_000;
 const ADDRESSES = 8;
 /**
- * Below the 512 that a node takes of an address, and more than can be under way within the deadline: nothing waits in
- * the sender.
+ * Below the 512 connections that a node accepts from an address, and more than can be under way within the deadline, so
+ * that nothing waits in the sender.
  */
 const CONNECTIONS_OF_EACH = 256;
 const SIGNED_AT_ONCE = 20;
-/** In one turn of the event loop. A sender that is behind would not hear its answers otherwise, and take them for late. */
+/**
+ * Most requests sent in one turn of the event loop. A sender that is behind would otherwise read its answers late, and
+ * count them as late.
+ */
 const SENT_AT_ONCE = 20;
 
 interface Outcome {
   readonly status: number;
-  /** Why there was no answer, as Node.js calls it. */
+  /** Why there was no answer: the error code of Node.js. */
   readonly code: string | null;
   readonly sentMs: number;
   readonly tookMs: number;
-  /** How long after it was due it was sent: the sender's own lateness, and none of the service's. */
+  /** Milliseconds between the due time and the sending: the sender's own delay, not the service's. */
   readonly behindMs: number;
 }
 
@@ -56,7 +61,7 @@ export class Outcomes {
     );
   }
 
-  /** Those sent later than so long after the beginning. */
+  /** The requests sent later than `ms` after the beginning. */
   since(ms: number): Outcomes {
     return this.#between(ms, this.seconds * 1_000);
   }
@@ -70,7 +75,7 @@ export class Outcomes {
 
   #between(fromMs: number, toMs: number): Outcomes {
     const beganMs = this.beganMs + fromMs;
-    // A sender that is behind sends the last ones after the end.
+    // A sender that is behind sends the last requests after the end.
     const isLast = toMs >= this.seconds * 1_000;
     const isWithin = ({ sentMs }: Outcome) => sentMs >= beganMs && (isLast || sentMs < this.beganMs + toMs);
     return new Outcomes(this.outcomes.filter(isWithin), (toMs - fromMs) / 1_000, beganMs);
@@ -111,7 +116,7 @@ export class Offered {
     };
   }
 
-  /** Each sends its next when it has its answer. */
+  /** Each client sends its next request when it has its answer. */
   async byClients(clients: number, seconds: number): Promise<Outcomes> {
     const beganMs = performance.now();
     const outcomes: Outcome[] = [];
@@ -136,7 +141,7 @@ export class Offered {
     return new Outcomes(await Promise.all(outcomes), seconds, beganMs);
   }
 
-  /** Status 0: no answer. */
+  /** Status 0 means no answer. */
   async #send(dueMs: number): Promise<Outcome> {
     const pool = this.#pools[this.#sent++ % this.#pools.length];
     if (this.#signed.length === 0) this.#signed = this.#signer.sign(SIGNED_AT_ONCE);

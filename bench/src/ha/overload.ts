@@ -1,7 +1,8 @@
 /**
- * `npm run ha:overload [-- --seconds N] [--times N] [--share PERCENT]`: more than is carried. First what two nodes
- * carry, with a PostgreSQL that has a share of one processor, and how half of that is answered; then so many times
- * that, for so long; then half of it again. Ends with 1 when a bar is missed.
+ * `npm run ha:overload [-- --seconds N] [--times N] [--share PERCENT]`: more load than the service can carry. First it
+ * measures the capacity of two nodes with a PostgreSQL that has a share of one processor, and the answers at half of
+ * it. Then it offers `times` that capacity for the given seconds, and half of it again. Ends with 1 when a bar is
+ * missed.
  */
 import { setPriority } from 'node:os';
 import { makeWorld } from '../fixtures/world.ts';
@@ -18,17 +19,19 @@ const WARM_UP_SECONDS = 8;
 const CAPACITY_SECONDS = 15;
 /** Length of the phases at half of the capacity, before and after. */
 const HALF_SECONDS = 10;
-/** In the time after it, so much does not count yet. */
+/** Milliseconds after the overload that are not counted. */
 const SETTLE_MS = 2_000;
-/** At once, where capacity is looked for: enough to keep the database at work, few enough to be answered in time. */
+/**
+ * Concurrent clients while capacity is measured: enough to keep the database busy, few enough to be answered in time.
+ */
 const CLIENTS = 48;
-/** Megabytes for minutes of decisions: neither a full disk nor a checkpoint every few seconds is what is under test. */
+/** Megabytes for minutes of decisions: a full disk or a checkpoint every few seconds is not under test. */
 const DISK_SIZES = { data: 8_192, wal: 4_096 };
 const LEAST_GOODPUT = 0.8;
 const MOST_REFUSAL_MS = 250;
 /**
- * Nice value of this process: it gets the cores before the nodes, since real callers run elsewhere and do not wait for
- * a processor of the service.
+ * Nice value of this process: it gets the cores before the nodes, since real callers run elsewhere and do not compete
+ * with the service for a processor.
  */
 const SENDER_NICE = -10;
 
@@ -55,7 +58,7 @@ try {
   const service = { baseUrl: services.nodes[0]?.origin ?? '', adminToken: services.adminToken };
   const offered = new Offered(services.nodes, await makeWorld(service, AGENTS, 'overload'));
   server.hold(values.share);
-  // What was started so far keeps its own.
+  // Processes started so far keep their nice value.
   setPriority(SENDER_NICE);
 
   await offered.byClients(CLIENTS, WARM_UP_SECONDS);
@@ -95,5 +98,5 @@ try {
 } finally {
   await cleanup.run();
 }
-// Connections that a fault has left half open would keep the process for minutes.
+// Connections that a fault has left half open would keep the process running for minutes.
 process.exit();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Cleanup } from '../harness/cleanup.ts';
 import type { Place } from '../harness/contestants.ts';
 
-/** Servers that run as another user may look into it. It goes with the run, unless it is kept. */
+/** Creates the folder. Servers that run as another user can read it. It is deleted with the run, unless it is kept. */
 export const makePlace = (prefix: string, cleanup: Cleanup, isKept = false): Place => {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), prefix));
   chmodSync(folder, 0o755);

@@ -1,4 +1,7 @@
-/** What the processes of the service hold, looked at after each fault: what only grows would end a node some day. */
+/**
+ * The resources that the processes of the service hold, read after each fault: a figure that only grows would end a
+ * node some day.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Sample {
@@ -25,7 +28,7 @@ export class Processes {
     }
   }
 
-  /** A line for each process that was seen more than once. */
+  /** One line for each process that was seen more than once. */
   describe(): string[] {
     return [...this.#samples]
       .filter(([, samples]) => samples.length > 1)

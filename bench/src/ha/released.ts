@@ -7,7 +7,7 @@ import { linkReleasedPages } from '@svc/testkit/process/released-pages';
 import type { Cleanup } from '../harness/cleanup.ts';
 
 const RELEASES = fileURLToPath(new URL('../../releases/', import.meta.url));
-/** Answers its `main.js`. `apps`: where the programs of this version are. */
+/** Returns its `main.js`. `apps` is the folder of this version's programs. */
 export function unpackReleasedApi(apps: string, cleanup: Cleanup): string {
   const archive = readdirSync(RELEASES).find((name) => /^api-.*\.tgz$/.test(name));
   if (archive === undefined) throw new Error('releases/ holds no API');
@@ -16,7 +16,7 @@ export function unpackReleasedApi(apps: string, cleanup: Cleanup): string {
   mkdirSync(folder, { recursive: true });
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   execFileSync('tar', ['-xzf', join(RELEASES, archive), '-C', folder]);
-  // What it shows to people is not kept: it shows what this version does.
+  // The release contains no pages; it serves those of this version.
   const built = (name: string) => join(apps, 'api', 'dist', name);
   linkReleasedPages(built('pages'), join(folder, 'pages'));
   symlinkSync(built('vectors'), join(folder, 'vectors'));

@@ -1,4 +1,4 @@
-/** Lines for whoever looks on, each with the seconds since the start. */
+/** Prints progress, each line with the seconds since the start. */
 const began = performance.now();
 
 export const say = (line: string) =>

@@ -1,4 +1,4 @@
-/** The service on the reference deployment: two API nodes that reach the database in different ways, and a worker. */
+/** The service on the reference deployment: two API nodes that reach the database by different routes, and a worker. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { type Program, startProgram, waitForHttp } from '../harness/program.ts';
 /** The apps of this build. */
 export const OWN_APPS = fileURLToPath(new URL('../../apps/', import.meta.url));
 
-/** How each reaches the database: its `DATABASE_URL`. */
+/** The `DATABASE_URL` of each process. */
 export interface Routes {
   readonly first: string;
   readonly second: string;
@@ -18,12 +18,12 @@ export interface Routes {
 }
 
 export interface ServicesOptions {
-  /** Where the built programs are. */
+  /** Folder of the built programs. */
   readonly apps?: string;
   /** `SVC_FENCE_MAX_AGE_MS`; null: without a fence. */
   readonly fenceMaxAgeMs?: number | null;
   readonly hasStandby?: boolean;
-  /** `main.js` that the nodes run at first. */
+  /** The `main.js` that the nodes run first. */
   readonly firstApi?: string;
 }
 
@@ -32,7 +32,7 @@ export interface Node {
   readonly origin: string;
   readonly adminOrigin: string;
   program: Program;
-  /** Another process of this build in its place, on the same ports. */
+  /** Replaces the process by another one of this build, on the same ports. */
   restart(): Promise<void>;
 }
 
@@ -42,14 +42,14 @@ export interface Services {
   readonly workerAdminOrigin: string;
   /** Admin origins of nodes and worker. */
   adminOrigins(): readonly string[];
-  /** Process ids of nodes and worker, as they are now. */
+  /** Present process ids of nodes and worker. */
   pids(): readonly number[];
   /** Exit code and output of `svc-admin fsck`. */
   fsck(): Promise<{ readonly code: number | null; readonly logFile: string }>;
   stop(): Promise<void>;
 }
 
-/** Longer than by default: everything shares one machine, whose other work must not count as a fault. */
+/** Longer than the default: all processes share one machine, whose other work must not count as a fault. */
 export const SHARED_FENCE_AGE_MS = 3_000;
 
 export async function startServices(
@@ -79,7 +79,7 @@ export async function startServices(
       : { SVC_FENCE: pathToFileURL(fenceFolder).href, SVC_FENCE_MAX_AGE_MS: String(fenceMaxAgeMs) }),
   };
 
-  // Not known to the last release.
+  // The last release does not have this setting.
   const own = hasStandby ? { SVC_SYNCHRONOUS_STANDBY: '1' } : {};
 
   const startNode = async (name: string, port: number, databaseUrl: string): Promise<Node> => {
@@ -131,7 +131,7 @@ export async function startServices(
       },
       cleanup,
     );
-  // It would migrate: that is left to the first node that is upgraded.
+  // A worker would migrate; the first node that is upgraded is to do that.
   const workers = options.firstApi === undefined ? [startWorker()] : [];
   let looked = 0;
   return {

@@ -1,19 +1,22 @@
 /**
- * Sessions that a fault leaves behind on the server: those that no process has, which keep their place until the server
- * notices.
+ * Counts sessions that a fault leaves behind on the server: no process has them, and they keep their place until the
+ * server notices.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queryable } from './ledger.ts';
 import type { Services } from './services.ts';
 
-/** The server's own keep-alives notice after some 11 s (`packages/store-pg/src/client.ts`). */
+/**
+ * Milliseconds within which the server's keep-alives must have found them; they take some 11 s
+ * (`packages/store-pg/src/client.ts`).
+ */
 const NOTICED_MS = 30_000;
 const POLL_MS = 500;
-/** Opened or closed between the two counts, or by a look-up of a connection of its own. */
+/** Sessions that may be opened or closed between the two counts, or by a look-up on its own connection. */
 const SPREAD = 2;
 const ANSWER_MS = 2_000;
 
-/** How many there are that no process has, once the server has had its time to notice. */
+/** Number of sessions that no process has, once the server has had its time to notice. */
 export async function countLeftBehind(database: Queryable, services: Services): Promise<number> {
   const endsAt = performance.now() + NOTICED_MS;
   for (;;) {
@@ -31,7 +34,7 @@ async function countSessions(database: Queryable): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** What the pools of these processes hold, as their metrics say. */
+/** Sessions that the pools of these processes hold, by their metrics. */
 async function countKnown(adminOrigins: readonly string[]): Promise<number> {
   const texts = await Promise.all(
     adminOrigins.map(async (origin) => {

@@ -3,7 +3,7 @@ import { Client, type QueryResultRow } from 'pg';
 
 const CONNECT_MS = 5_000;
 
-/** On a connection of its own, which is closed however that ends. */
+/** Runs a statement on a connection of its own, which is closed in every case. */
 export async function runSql<Row extends QueryResultRow>(
   databaseUrl: string,
   text: string,
@@ -19,5 +19,5 @@ export async function runSql<Row extends QueryResultRow>(
   }
 }
 
-/** The server's own database, from which another one is made and dropped. */
+/** The server's own database, from which another one is created and dropped. */
 export const ownDatabase = (databaseUrl: string): string => databaseUrl.replace(/[^/]*$/, 'postgres');

@@ -1,8 +1,8 @@
 /**
  * `npm run ha:test [-- --fault NAME …] [--rounds N] [--minutes N] [--fence-age MS] [--no-fence] [--picture FILE]`:
- * faults under load on the reference deployment of `deploy/ha/`, each round held against what clients were answered.
- * Ends with 1 when anything was lost or a bar was missed. `--picture`: what the dashboard of `deploy/observability/`
- * shows of the run; needs Debian's prometheus and chromium.
+ * faults under load on the reference deployment of `deploy/ha/`. Each round is compared with what clients were
+ * answered. Ends with 1 when anything was lost or a bar was missed. `--picture` draws what the dashboard of
+ * `deploy/observability/` shows of the run; it needs Debian's prometheus and chromium.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -34,11 +34,11 @@ import {
 import { countLeftBehind } from './sessions.ts';
 
 const CALM_MS = 5_000;
-/** Then a new database: fsck reads all of it after each. */
+/** Rounds before a new database is made: fsck reads all of it after each. */
 const ROUNDS_OF_A_DATABASE = 25;
 const REVOCATIONS_PER_SECOND = 1.5;
 
-/** Without those that the installed Patroni is known not to survive; by name they can be run. */
+/** Omits faults that the installed Patroni is known not to survive; they can be run by name. */
 const faultsOf = ({ isGood }: typeof patroni): string[] =>
   Object.keys(FAULTS).filter((name) => isGood || FAULTS[name]?.needsPatroni === undefined);
 
@@ -85,7 +85,7 @@ interface Turn {
   readonly round: number;
 }
 
-/** One node comes through HAProxy, the other names the servers itself; both over links. */
+/** One node connects through HAProxy, the other names both servers itself; both use links. */
 async function openRoutes(cluster: Cluster): Promise<{ links: readonly Link[]; routes: Routes }> {
   const toProxy = await Link.open(cluster.proxyPort);
   const direct = await Promise.all(cluster.machines.map(({ port }) => Link.open(port)));
@@ -101,7 +101,7 @@ async function openRoutes(cluster: Cluster): Promise<{ links: readonly Link[]; r
   return { links, routes };
 }
 
-/** All rounds of one fault before the next; with `--minutes` each in its turn, until the time is over. */
+/** All rounds of one fault before the next; with `--minutes` each fault in turn, until the time is over. */
 function* schedule(): Generator<Turn> {
   const faults = values.fault.map((name) => {
     const fault = FAULTS[name];
@@ -120,7 +120,7 @@ function* schedule(): Generator<Turn> {
     }
 }
 
-/** As an operator's Prometheus and Grafana would. */
+/** Collects metrics and draws the dashboard as an operator's Prometheus and Grafana would. */
 async function watch(place: Place, { nodes, workerAdminOrigin }: Services) {
   const addressOf = (origin: string) => new URL(origin).host;
   const prometheus = await startPrometheus(place, [
@@ -150,7 +150,7 @@ try {
   const watched = values.picture === null ? null : await watch(place, services);
   say(`up in ${place.folder}; ${patroni.said}`);
   let all = new Ledger();
-  /** Everything that was answered since the database was made. */
+  /** Examines everything that was answered since the database was created. */
   const examineAll = async () => {
     const verdict = await all.examine(cluster);
     const { code } = await services.fsck();
@@ -173,7 +173,7 @@ try {
       if (round === 0) say(`${name}: ${fault.title}`);
       await cluster.untilHealthy();
       if (fault.fromRelease) await startAnew({ firstApi: unpackReleasedApi(apps, cleanup) });
-      // A picture is of one run of the same processes.
+      // A picture shows one run of the same processes.
       else if (roundsOfDatabase >= ROUNDS_OF_A_DATABASE && watched === null) await startAnew();
       roundsOfDatabase += 1;
       const ledger = new Ledger();
@@ -203,7 +203,7 @@ try {
       for (const [grant, uses] of ledger.uses) all.uses.set(grant, uses);
     }
   } catch (problem) {
-    // What was run is told all the same.
+    // The results so far are still printed.
     say(`the run ends early: ${String(problem)}`);
     process.exitCode = 1;
   }
@@ -221,5 +221,5 @@ try {
 } finally {
   await cleanup.run();
 }
-// Connections that a fault has left half open would keep the process for minutes.
+// Connections that a fault has left half open would keep the process running for minutes.
 process.exit();

@@ -1,4 +1,4 @@
-/** `npm run ha`: the reference deployment of `deploy/ha/` on this host, until Ctrl-C. Nothing of it is left behind. */
+/** `npm run ha`: runs the reference deployment of `deploy/ha/` on this host until Ctrl-C, and leaves nothing behind. */
 import { once } from 'node:events';
 import { Cleanup } from '../harness/cleanup.ts';
 import { Cluster } from './cluster.ts';

@@ -1,4 +1,7 @@
-/** What was opened, closed in reverse order, once, whether the run ends well, badly or by a signal. */
+/**
+ * Closes everything that was opened, in reverse order and once, whether the run succeeds, fails or is ended by a
+ * signal.
+ */
 import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,13 +1,13 @@
-/** The command lines of the benchmarks: each is a table of options, which makes the usage as well. */
+/** The command lines of the benchmarks: each is a table of options, from which the usage text is made as well. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 export interface Option<Value> {
-  /** What stands for its value in the usage, or null: it takes none. */
+  /** Placeholder of its value in the usage text; null where it takes none. */
   readonly takes: string | null;
   readonly text: string;
-  /** Parses the given values, in order. Throws where they make no sense. */
+  /** Parses the given values, in order. Throws where they are not valid. */
   read(given: readonly string[]): Value;
 }
 
@@ -17,17 +17,17 @@ type ValuesOf<Options extends Table> = {
 };
 
 interface Count<Default> {
-  /** Null: where none is given, there is none. */
+  /** The value where none is given; null is no value. */
   readonly default: Default;
   readonly least: number;
   readonly most: number;
   readonly text: string;
   readonly takes?: string;
-  /** After the default. */
+  /** Printed after the default. */
   readonly note?: string;
 }
 
-/** A whole number within both bounds. */
+/** A whole number between both bounds, inclusive. */
 export const count = <Default extends number | null>({
   takes = 'N',
   note = '',
@@ -55,7 +55,7 @@ export const flag = (text: string): Option<boolean> => ({
   read: (given) => given.length > 0,
 });
 
-/** Some of these, each as often as it is given; where none is, all of them or `unless`. */
+/** A choice of names, each as often as it is given. Where none is given: all of them, or `unless`. */
 export const some = <Name extends string>(
   names: readonly Name[],
   text: string,
@@ -65,7 +65,7 @@ export const some = <Name extends string>(
   read: (given) => (given.length === 0 ? unless : given.map((one) => oneOf(names, one))),
 });
 
-/** The API as built, here or elsewhere. */
+/** The built API, of this clone or another. */
 export const ownApi: Option<string> = {
   ...{ takes: 'FILE', text: 'another build of the API, default apps/api/dist/main.js' },
   read: (given) => {
@@ -76,17 +76,19 @@ export const ownApi: Option<string> = {
 };
 
 interface CommandLine<Options extends Table> {
-  /** What is typed before the options. */
+  /** The command before the options. */
   readonly command: string;
   readonly options: Options;
-  /** Before the usage, and after it. */
+  /** Text before the usage, and text after it. */
   readonly about?: string;
   readonly more?: string;
-  /** Throws where values that make sense by themselves make none together. */
+  /** Throws where values that are valid alone are not valid together. */
   readonly check?: (values: ValuesOf<Options>) => void;
 }
 
-/** What was given to the benchmark of this name. Ends the process: with 0 for `--help`, with 2 where it makes no sense. */
+/**
+ * Reads the options of a benchmark. Ends the process: with 0 for `--help`, with 2 where the command line is not valid.
+ */
 export function readOptions<const Options extends Table>(
   benchmark: string,
   { command, options, about, more, check }: CommandLine<Options>,
@@ -134,7 +136,7 @@ function linesOf(options: Table): string[] {
   return rows.map(({ left, text }) => `  ${left.padEnd(width)}  ${text}`);
 }
 
-/** A power of ten from ten thousand on is shorter as such. */
+/** Writes a power of ten from ten thousand on as such, which is shorter. */
 function figure(value: number): string {
   const power = Math.log10(value);
   return Number.isInteger(power) && power >= 4 ? `1e${power}` : String(value);

@@ -1,4 +1,7 @@
-/** Starts what is compared: the API as it is built, and the floor and the plain build in the world made through it. */
+/**
+ * Starts the contestants: the API as it is built, and the floor and the plain build in the world that was made through
+ * it.
+ */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,32 +58,32 @@ export interface ApiNode {
   readonly program: Program;
   /** URL of its `POST /verify`. */
   readonly url: string;
-  /** Where it is reached. */
+  /** The origin at which it is reached. */
   readonly origin: string;
   /** Base URL of the service: the first node's. */
   readonly baseUrl: string;
   readonly adminToken: string;
-  /** Before the benchmark ends, for a node that is needed no more. */
+  /** Ends a node that is no longer needed before the benchmark ends. */
   stop(): Promise<void>;
-  /** Another process in its place, on the same ports, once it answers. */
+  /** Replaces the process by another one on the same ports; resolves once that answers. */
   restart(): Promise<void>;
 }
 
 export interface ApiNodeRequest {
-  /** Name of its files. */
+  /** Name used for its files. */
   readonly name: string;
-  /** The built API. */
+  /** Path of the built API. */
   readonly api: string;
   readonly databaseUrl: string;
   /** Another node of the same service. */
   readonly first?: ApiNode;
-  /** Behind its port; default one. */
+  /** Processes behind its port; default 1. */
   readonly processes?: number;
-  /** Added to what every node has. */
+  /** Added to the environment that every node has. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Starts the API as built on a database. */
+/** Starts the built API on a database. */
 export async function startApiNode(
   { folder, cleanup }: Place,
   { name, api, databaseUrl, first, processes = 1, environment: added = {} }: ApiNodeRequest,

@@ -1,4 +1,4 @@
-/** A durable PostgreSQL of a contestant's own, so that no other's checkpoints and statistics mix into its figures. */
+/** A durable PostgreSQL for one contestant, so that its figures contain no checkpoints and statistics of another. */
 import { mkdir } from 'node:fs/promises';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { Client } from 'pg';
@@ -10,9 +10,9 @@ export interface Database {
   /** URL of the server's database `postgres`, and the server's folder. */
   readonly adminUrl: string;
   readonly dataDir: string;
-  /** Writes out what earlier load left to be written. */
+  /** Writes out the pages that earlier load has left dirty. */
   checkpoint(): Promise<void>;
-  /** Since the server started. Exact once its sessions have been idle for `STATISTICS_SETTLE_MS`. */
+  /** Totals since the server started. Exact once its sessions have been idle for `STATISTICS_SETTLE_MS`. */
   readTotals(): Promise<Totals>;
 }
 
@@ -21,7 +21,7 @@ export interface Totals {
   readonly receipts: number;
 }
 
-/** An idle session of PostgreSQL reports its statistics after ten seconds at the latest. */
+/** Milliseconds: an idle session of PostgreSQL reports its statistics after ten seconds at the latest. */
 export const STATISTICS_SETTLE_MS = 10_500;
 
 export async function startDatabase(folder: string, cleanup: Cleanup): Promise<Database> {

@@ -1,11 +1,11 @@
-/** Before anything is measured, each contestant shows that it does the job at all. */
+/** Checks before any measurement that each contestant does the job. */
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import type { World } from '../fixtures/world.ts';
 import type { Contestant } from './contestants.ts';
 
 const RACERS = 64;
 
-/** Throws when it refuses a good request, allows a bad one, or allows one Proof twice. */
+/** Throws when the contestant refuses a good request, allows a bad one, or allows one Proof twice. */
 export async function examine({ name, url }: Contestant, world: World): Promise<void> {
   const send = (body: Buffer) => isAllowed(url, world.relyingParty.apiKey, body);
   const [good, forged, raced] = new VerifyRequests(world).sign(3);
@@ -32,7 +32,7 @@ async function isAllowed(url: string, apiKey: string, body: Buffer): Promise<boo
   return response.status === 200 && answer.decision === 'ALLOW';
 }
 
-/** Another character early in the signature. */
+/** Changes a character early in the signature. */
 function forge(body: Buffer, member: 'grant' | 'proof'): Buffer {
   const request = JSON.parse(body.toString()) as Record<string, string>;
   const jws = request[member] ?? '';

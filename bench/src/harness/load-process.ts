@@ -1,4 +1,4 @@
-/** The harness's end of the load process. One order at a time. */
+/** The harness's side of the load process, which takes one order at a time. */
 import { join } from 'node:path';
 import type { LoadOrder, LoadReport, Order, Report } from '../load/messages.ts';
 import { builtProgram, type Field, type Place } from './contestants.ts';
@@ -30,7 +30,7 @@ export class LoadProcess {
   }
 }
 
-/** The next message of a program after this one was sent to it. */
+/** Sends a message to a program and resolves with the next message from it. */
 export function askProgram<Answer>(
   { process: child, failure }: Program,
   message: object | number,

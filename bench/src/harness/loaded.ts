@@ -1,4 +1,6 @@
-/** The API as built, on a database and in a world of its own, with the process that loads it; and what most loads are. */
+/**
+ * The built API with a database and a world of its own, and the process that loads it; and the constants of most loads.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeWorld, type World } from '../fixtures/world.ts';
@@ -6,7 +8,7 @@ import { type ApiNode, type ApiNodeRequest, type Place, startApiNode } from './c
 import { type Database, startDatabase } from './database.ts';
 import { LoadProcess } from './load-process.ts';
 
-/** With one Grant each. */
+/** Number of Agents, with one Grant each. */
 export const AGENTS = 100;
 export const CONNECTIONS = 64;
 export const WARM_UP_MS = 3_000;
@@ -19,7 +21,7 @@ export interface Loaded {
   readonly node: ApiNode;
   readonly world: World;
   readonly load: LoadProcess;
-  /** Where the load goes, and whose CPU time it costs. */
+  /** Where the load goes, and the processes whose CPU time is counted. */
   readonly target: {
     readonly url: string;
     readonly serverPid: number;
@@ -27,7 +29,7 @@ export interface Loaded {
   };
 }
 
-/** The name is that of its folder, too. */
+/** `name` is also the name of its folder. */
 export async function startLoaded(
   { folder: parent, cleanup }: Place,
   request: Omit<ApiNodeRequest, 'databaseUrl'>,
@@ -43,7 +45,7 @@ export async function startLoaded(
   return { database, node, world, load, target };
 }
 
-/** The process that asks as the Agents of this world do. */
+/** Starts the process that sends requests as the Agents of this world. */
 export function startLoadOf(place: Place, name: string, world: World): LoadProcess {
   const worldFile = join(place.folder, `${name}.json`);
   writeFileSync(worldFile, JSON.stringify(world), { mode: 0o600 });

@@ -1,7 +1,7 @@
-/** The options of the first benchmark, which several others take as well. */
+/** The options of the main benchmark, which several others use as well. */
 import { count, ownApi, path, readOptions } from './command-line.ts';
 
-/** Ends the process where the command line makes no sense. */
+/** Ends the process where the command line is not valid. */
 export const readMainOptions = (benchmark = '') =>
   readOptions(benchmark, {
     command: 'npm run bench -- [options]',

@@ -1,4 +1,4 @@
-/** A process of the benchmark: its output goes to a file, and is shown when it ends before it should. */
+/** A process of the benchmark. Its output goes to a file, which is printed where the process ends too early. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,9 +12,9 @@ const SHOWN_LINES = 20;
 export interface Program {
   readonly pid: number;
   readonly process: ChildProcess;
-  /** Rejects when the process ends; pending for ever after it was asked to. */
+  /** Rejects when the process ends by itself; pending for ever once it was asked to end. */
   readonly failure: Promise<never>;
-  /** Asks it to end, and waits for that. */
+  /** Asks the process to end, and waits until it has. */
   stop(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export function startProgram(request: ProgramRequest, cleanup: Cleanup): Program
   return { pid: child.pid ?? 0, process: child, failure, stop };
 }
 
-/** Until something answers HTTP there, whatever it says. */
+/** Waits until any HTTP answer comes from the URL, whatever its status. */
 export async function waitForHttp(url: string, { failure }: Program): Promise<void> {
   const giveUpAt = performance.now() + START_MS;
   const answers = () =>
@@ -69,7 +69,7 @@ export async function waitForHttp(url: string, { failure }: Program): Promise<vo
   }
 }
 
-/** Without what would configure the API. */
+/** The environment without the variables that would configure the API. */
 const inheritedEnvironment = () =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'DATABASE_URL'),

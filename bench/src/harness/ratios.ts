@@ -1,4 +1,6 @@
-/** The figures that the project holds itself to. Each is a ratio of two figures of the same round; the median counts. */
+/**
+ * The figures that have bars. Each is a ratio of two figures of the same round; the median is compared with the bar.
+ */
 import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
 import { type Measured, perSecond } from './rounds.ts';
@@ -8,9 +10,9 @@ export interface Figure {
   readonly value: number;
   readonly least: number;
   readonly most: number;
-  /** What must hold; null where nothing must yet. */
+  /** The bar that must hold; null where there is none yet. */
   readonly bar: Bar | null;
-  /** What is aimed at. */
+  /** The bar to be reached in future. */
   readonly goal: Bar;
   readonly verdict: 'goal reached' | 'bar reached' | 'goal missed' | 'BAR MISSED';
 }
@@ -44,7 +46,7 @@ export function figuresOf({ rounds, alone, fsyncsPerDecision }: Measured): Figur
   ];
 }
 
-/** The median of the ratios, held against both. */
+/** The median of the ratios, compared with the bar and the goal. */
 export function figureOf(what: string, values: readonly number[], bar: Bar | null, goal: Bar): Figure {
   const value = median(values);
   const range = { least: Math.min(...values), most: Math.max(...values) };

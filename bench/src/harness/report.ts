@@ -1,4 +1,4 @@
-/** What the benchmark prints. */
+/** The output of the benchmark. */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
@@ -6,14 +6,14 @@ import { NAMES } from './contestants.ts';
 import { type Bar, type Figure, figuresOf } from './ratios.ts';
 import { type Measured, perSecond } from './rounds.ts';
 
-/** More than this of a core used by other processes and the figures say little. */
+/** Share of a core: where other processes use more, the figures say little. */
 const BUSY_CORE_SHARE = 0.25;
 
 export function describeMachine(): string {
   return `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}`;
 }
 
-/** The load of the last minute. */
+/** The load average of the last minute. */
 export const describeLoad = (): string => `load ${loadavg()[0]?.toFixed(1)}`;
 
 export function printReport(measured: Measured, figures: readonly Figure[] = figuresOf(measured)): string {
@@ -79,7 +79,7 @@ const percent = (share: number) => `${Math.round(share * 100)} %`;
 const format = (value: number, digits: number) =>
   value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
-/** Columns to lines; those in `flushLeft` begin at the same place, the others end there. */
+/** Formats columns as lines. Columns in `flushLeft` are aligned left, the others right. */
 export function table(columns: readonly (readonly string[])[], flushLeft: readonly number[]): string[] {
   const padded = columns.map((column, i) => {
     const width = Math.max(...column.map((cell) => cell.length));

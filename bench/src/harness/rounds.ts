@@ -1,4 +1,4 @@
-/** The measuring itself: interleaved rounds at 64 connections, then at one, beside commits alone. */
+/** The measurement: interleaved rounds at 64 connections, then at one, and commits without other load. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommitAlone } from '../floor/lone-commit.ts';
@@ -21,7 +21,7 @@ export interface Measured {
 }
 
 const ALONE_MS = 1_000;
-/** More than the fastest contestant sent per second so far. */
+/** Factor on the highest rate so far, so that the requests do not run out. */
 const HEADROOM = 1.3;
 /** More than any contestant answers, at 64 connections and at one. */
 const MOST_PER_SECOND = 12_000;
@@ -67,14 +67,14 @@ export async function measure(run: Run): Promise<Measured> {
   };
 }
 
-/** The fastest contestant's decisions a second. */
+/** Returns the decisions a second of the fastest contestant. */
 async function warmUp(run: Run): Promise<number> {
   const count = MOST_PER_SECOND * ((WARM_UP_MS + LEAD_IN_MS) / 1000);
   const reports = await oneRound(run, count, { connections: CONNECTIONS, windowMs: WARM_UP_MS });
   return Math.max(...NAMES.map((name) => perSecond(reports[name])));
 }
 
-/** Freshly signed requests, the same for each contestant in turn. */
+/** Signs new requests and sends the same ones to each contestant in turn. */
 async function oneRound(
   { field, load }: Run,
   count: number,
@@ -124,7 +124,7 @@ async function measureAlone(run: Run): Promise<Measured['alone']> {
   return alone;
 }
 
-/** A round counts when every answer was an ALLOW. */
+/** Throws unless every answer was an ALLOW: only then does a round count. */
 function refuseOthers(name: Name, { allowed, others }: LoadReport): void {
   const seen = Object.entries(others).map(([what, count]) => `${count} × ${what}`);
   if (seen.length > 0)

@@ -1,4 +1,4 @@
-/** The frame of a benchmark: a folder of its own, the lines it prints meanwhile, what is closed afterwards, its exit code. */
+/** The frame of a benchmark: its folder, its progress output, the clean-up, and the exit code. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ export interface Benchmark {
 }
 
 export interface Frame {
-  /** What is read of `/proc`; without it the benchmark does not begin. */
+  /** What the benchmark reads from `/proc`; where that cannot be read, it does not begin. */
   readonly reads?: 'CPU times' | 'memory';
-  /** Tells what there is, also where something failed. Nothing is closed yet. */
+  /** Prints the results so far, also after a failure. Called before anything is closed. */
   readonly atEnd?: (progress: Progress) => void;
 }
 
-/** Ends with 1 where `measure` throws, and says why; `measure` sets the exit code where a bar is missed. */
+/** Ends with 1 where `measure` throws, and prints why. `measure` sets the exit code where a bar is missed. */
 export async function runBenchmark(
   measure: (benchmark: Benchmark) => Promise<void>,
   { reads, atEnd }: Frame = {},

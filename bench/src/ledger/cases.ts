@@ -1,4 +1,6 @@
-/** What is asked: every filter of the list, by callers with many and with few decisions; the counts; the public numbers. */
+/**
+ * The requests: every filter of the list, by callers with many and with few decisions; the counts; the public figures.
+ */
 
 import { DAY_MS } from '@svc/protocol';
 import { ABSENT_REASON, REASONS } from './fill.ts';
@@ -8,16 +10,19 @@ import type { CallerName } from './tenants.ts';
 export interface Case {
   readonly name: string;
   readonly caller: CallerName | 'admin';
-  /** The path of the n-th request. Where time is filtered, each asks for another. */
+  /** The path of the n-th request. Where it filters by time, each request has another time. */
   readonly path: (n: number) => string;
-  /** Each request begins where another page ended. */
+  /** Each request begins at the cursor of another page. */
   readonly isDeep: boolean;
   readonly barMs: number;
 }
 
 const LIST_MS = 50;
 const COUNT_MS = 300;
-/** By key at all relying parties: an answer of up to 146,000 counts in 7 MB, which takes as long as it is. */
+/**
+ * Bar of counts by key over all relying parties, in milliseconds. Such an answer has up to 146,000 counts in 7 MB, and
+ * its size determines its time.
+ */
 const EVERY_KEY_MS = 1_000;
 const PAGE = 200;
 
@@ -27,7 +32,7 @@ export function casesOf({ firstDayMs, endMs, tenants }: Ledger, listMs = LIST_MS
   const { largestPrincipal, smallestPrincipal, grants, keyIds } = tenants;
   const iso = (ms: number) => new Date(ms).toISOString();
   const period = `since=${iso(firstDayMs)}&until=${iso(endMs)}`;
-  /** Another three days each time. */
+  /** Another three days for each request. */
   const days = (n: number) => {
     const since = firstDayMs + (((n * 67) % 360) + 0.3) * DAY_MS;
     return `since=${iso(since)}&until=${iso(since + 3 * DAY_MS)}`;

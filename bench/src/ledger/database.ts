@@ -1,14 +1,16 @@
-/** The database of the ledger benchmark. It can be kept from run to run, since filling it takes far longer than measuring. */
+/**
+ * The database of the ledger benchmark. It can be kept between runs, since filling it takes far longer than measuring.
+ */
 import { mkdir } from 'node:fs/promises';
 import { type EmbeddedPostgres, removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { Client } from 'pg';
 import type { Cleanup } from '../harness/cleanup.ts';
 
-/** Writing out what is in memory takes a while. */
+/** Milliseconds: writing out what is in memory takes a while. */
 const STOP_MS = 300_000;
 
 /**
- * What only filling wants. A day is emptied and filled in one transaction, and with a minimal log PostgreSQL then writes
+ * Settings only for filling. A day is emptied and filled in one transaction; with a minimal WAL PostgreSQL then writes
  * its rows once, not twice.
  */
 const FILLING = [
@@ -40,7 +42,7 @@ export class LedgerCluster {
     return cluster;
   }
 
-  /** An empty database, for filling: not durable until it is started for measuring. */
+  /** Starts an empty database for filling, which is not durable. */
   async startForFilling(): Promise<LedgerDatabase> {
     const plain = await this.start(false);
     for (const setting of FILLING) await execute(plain.url, `alter system set ${setting}`);
@@ -50,7 +52,7 @@ export class LedgerCluster {
     return databaseOf(server);
   }
 
-  /** As everybody gets it: durable, with the settings of an installation that nobody tuned. */
+  /** Starts the database for measuring: durable, with the default settings. */
   async startForMeasuring(): Promise<LedgerDatabase> {
     const asFound = await this.start(true);
     await execute(asFound.url, 'alter system reset all');

@@ -1,4 +1,4 @@
-/** The days that are filled: a year and a day, the longest range that counts can be asked for, up to yesterday. */
+/** The days that are filled: up to yesterday, a year and a day, which is the longest range that counts accept. */
 import { DAY_MS } from '@svc/protocol';
 
 export const DAYS = 366;

@@ -1,4 +1,4 @@
-/** What a decision costs with the full ledger against an empty one: interleaved rounds of the same load on both. */
+/** The cost of a decision with the full ledger against an empty one: interleaved rounds of the same load on both. */
 import { join } from 'node:path';
 import { makeWorld } from '../fixtures/world.ts';
 import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
@@ -47,7 +47,7 @@ export async function measureDecisions(run: DecisionsRun): Promise<Row[]> {
   ];
   for (const side of sides) await loadCleanly(side, WARM_UP_MS, progress);
   for (let round = 1; round <= rounds; round++) {
-    // The order alternates, since the second side finds the machine warm.
+    // The order alternates, since the second side starts on a warm machine.
     for (const side of round % 2 === 0 ? sides : [...sides].reverse())
       side.reports.push(await loadCleanly(side, seconds * 1000, progress));
     const speeds = sides.map(({ name, reports }) => `${name} ${Math.round(perSecondOfLast(reports))}/s`);
@@ -81,7 +81,7 @@ async function sideOf(
   node: ApiNode,
   database: LedgerDatabase,
 ): Promise<Side> {
-  // Names of its own, since those of an earlier run are taken in a database that is kept.
+  // New names, since a kept database has those of an earlier run.
   const world = await makeWorld(
     { baseUrl: node.origin, adminToken: node.adminToken },
     AGENTS,
@@ -90,7 +90,10 @@ async function sideOf(
   return { name, node, database, load: startLoadOf(place, `${name}-world`, world), reports: [] };
 }
 
-/** A stretch of nothing but ALLOWs. On a machine that is busy otherwise some fail, and are said and thrown away. */
+/**
+ * Returns a stretch of load in which every answer is an ALLOW. On a machine that is busy with other work a stretch may
+ * fail; it is printed, discarded and repeated.
+ */
 async function loadCleanly(side: Side, windowMs: number, progress: Progress): Promise<LoadReport> {
   for (let attempt = 1; ; attempt++) {
     const report = await loadOnce(side, windowMs);

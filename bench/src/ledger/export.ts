@@ -1,4 +1,4 @@
-/** How fast decisions are exported, page after page, and what memory that takes. */
+/** The speed of exporting decisions, page after page, and the memory it takes. */
 import { readFileSync } from 'node:fs';
 import type { ApiNode } from '../harness/contestants.ts';
 import { cpuMsOfTree } from '../load/cpu.ts';
@@ -8,7 +8,10 @@ import type { Ledger } from './prepare.ts';
 import { atLeast, atMost, type Row } from './table.ts';
 
 const PAGES = 40;
-/** Before memory is read the first time: the heap of each thread grows to what it keeps in some fifty pages of cold days. */
+/**
+ * Pages before memory is first read: over some fifty pages of cold days the heap of each thread grows to its final
+ * size.
+ */
 const WARM_UP_PAGES = 60;
 const ROWS_BAR = 20_000;
 const GROWTH_BAR_MB = 64;
@@ -19,7 +22,7 @@ export interface ExportRun {
   readonly who: string;
   readonly keys: readonly string[];
   readonly database: LedgerDatabase;
-  /** It begins with the newest before then; with the newest of all unless given. */
+  /** The export begins with the newest decision before this time; by default with the newest of all. */
   readonly untilMs?: number;
 }
 

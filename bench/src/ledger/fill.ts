@@ -1,4 +1,4 @@
-/** Fills the days with receipts and what was reported about them, several days at a time, straight into their partitions. */
+/** Fills the days with Receipts and outcome records, several days at a time, directly into their partitions. */
 
 import { availableParallelism } from 'node:os';
 import { DAY_MS, dayOf } from '@svc/protocol';
@@ -10,10 +10,10 @@ import { GRANTS_EACH } from './tenants.ts';
 
 export interface FillRequest {
   readonly databaseUrl: string;
-  /** 00:00 UTC. */
+  /** 00:00 UTC of the first day. */
   readonly firstDayMs: number;
   readonly days: number;
-  /** In all. */
+  /** Total number. */
   readonly receipts: number;
   readonly templates: ReceiptTemplates;
   readonly progress: Progress;
@@ -21,7 +21,10 @@ export interface FillRequest {
 
 const PROGRESS_MS = 15_000;
 
-/** One in so many of the relying parties' authenticated decisions is denied for this; the rest is allowed. */
+/**
+ * Denial reasons, each with the share of a relying party's authenticated decisions that is denied for it. The rest is
+ * allowed.
+ */
 export const REASONS = {
   common: ['AMOUNT_EXCEEDS_AUTHORITY', 0.06],
   replayed: ['PROOF_REPLAYED', 0.04],
@@ -30,7 +33,7 @@ export const REASONS = {
   revoked: ['AUTHORITY_REVOKED', 0.001],
   rare: ['ISSUER_KEY_COMPROMISED', 0.00001],
 } as const;
-/** No receipt has it. */
+/** A reason that no Receipt has. */
 export const ABSENT_REASON = 'UNKNOWN_CONSTRAINT';
 
 export async function fill(request: FillRequest): Promise<void> {
@@ -53,7 +56,7 @@ export async function fill(request: FillRequest): Promise<void> {
   };
   const work = () =>
     withSession(databaseUrl, async (session) => {
-      // Truncating is for those who may: the table's own trigger refuses it.
+      // Disables the table's trigger that refuses truncation.
       await session.query("set session_replication_role = 'replica'");
       await session.query('set jit = off');
       while (next < days) {
@@ -80,7 +83,7 @@ export async function fill(request: FillRequest): Promise<void> {
   show();
 }
 
-/** Sixteen characters of a ULID that hexadecimal digits can be. */
+/** Sixteen characters of a ULID that can be written as hexadecimal digits. */
 const noise = (of: string) => `upper(substr(md5(${of}), 1, 16))`;
 
 const timestamp = (ms: string) =>
@@ -93,7 +96,7 @@ const caseOf = (templates: ReceiptTemplates, read: (template: ReceiptTemplate) =
   when reason = '${REASONS.malformed[0]}' then ${literal(read(templates.malformed))}
   else ${literal(read(templates.deny))} end`;
 
-/** Parameters: 00:00 of the day in milliseconds, how many, the number of the day, of how many. */
+/** Parameters: 00:00 of the day in milliseconds, number of Receipts, index of the day, number of days. */
 function dayStatement(templates: ReceiptTemplates): string {
   let low = 0;
   const reason = Object.values(REASONS).map(([name, share]) => {
@@ -151,8 +154,8 @@ function dayStatement(templates: ReceiptTemplates): string {
 }
 
 /**
- * One in fifty has an outcome: mostly that it was fulfilled, one in ten a loss. One in twenty of these was corrected.
- * The parameter: 00:00 of the day in milliseconds.
+ * One in fifty Receipts has an outcome: mostly fulfilment, one in ten a loss. One in twenty of these was corrected.
+ * Parameter: 00:00 of the day in milliseconds.
  */
 const outcomesSql = `
   with reported as (

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- ledger`: what the API takes to answer about a large ledger, and what a decision costs with one. Ends
- * with 1 when a bar is missed.
+ * `npm run bench -- ledger`: the time the API takes to answer about a large ledger, and the cost of a decision with
+ * one. Ends with 1 when a bar is missed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -16,7 +16,10 @@ import { homeOf, type Ledger, prepare } from './prepare.ts';
 import { measureRequests } from './requests.ts';
 import { printRows, type Row } from './table.ts';
 
-/** Measures, until the result is called, what other processes than this benchmark's use, in percent of one core. */
+/**
+ * Starts measuring the CPU of processes outside this benchmark; the returned function answers it in percent of one
+ * core.
+ */
 function shareElsewhere(postgresPid: number): () => number {
   const read = () => cpuMsOfMachine() - cpuMsOfTree(process.pid) - cpuMsOfTree(postgresPid);
   const [before, beganMs] = [read(), performance.now()];
@@ -53,7 +56,7 @@ async function measure(
   }
 }
 
-/** Whatever was measured, also where something failed later. */
+/** Prints what was measured, also where a later step failed. */
 function report(progress: Progress): void {
   if (rows.length === 0) return;
   console.log(printRows(rows));

@@ -1,21 +1,22 @@
 /**
- * Several nodes of the API on one database, and clients that spread over them: what a key may ask is counted per node and
- * minute, and the operator has one token only. One request is under way at a time, so a node more makes nothing faster.
+ * Several nodes of the API on one database, and clients that spread over them: the rate limit of a key counts per node
+ * and minute, and the operator has only one token. One request is under way at a time, so more nodes do not make
+ * anything faster.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ApiNode, type ApiNodeRequest, type Place, startApiNode } from '../harness/contestants.ts';
 
 const NODES = 4;
-/** Interface §Limits, less some for what is asked besides. */
+/** The limit of interface §Limits, less a reserve for other requests. */
 const PER_KEY_AND_MINUTE = 110;
 const WINDOW_MS = 60_000;
-/** What the keys of one subject, and of an org, may ask together: as much as their turns come to. */
+/** Limits for all keys of one subject, and of an org: high enough for all their keys together. */
 const TOGETHER = { SVC_SUBJECT_PER_MINUTE: '1000000', SVC_ORG_PER_MINUTE: '10000000' };
 
 export type Nodes = readonly [ApiNode, ...ApiNode[]];
 
-/** `first`: one that there is already. */
+/** `first` is a node that already runs. */
 export async function startNodes(
   place: Place,
   api: string,
@@ -38,15 +39,15 @@ export interface Answer {
 }
 
 export interface GetOptions {
-  /** Bearer token; none on a public route. */
+  /** Bearer token; absent on a public route. */
   readonly key?: string;
-  /** False: the body is only counted. Default true. */
+  /** False where the body is only counted. Default true. */
   readonly isRead?: boolean;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 
-/** Times a request from sending it to the last byte of the answer. Throws on anything but 200. */
+/** Measures a request from sending it to the last byte of the answer. Throws on any status but 200. */
 export function get(node: ApiNode, path: string, { key, isRead = true }: GetOptions = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const began = performance.now();
@@ -71,13 +72,13 @@ export function get(node: ApiNode, path: string, { key, isRead = true }: GetOpti
   });
 }
 
-/** Whose turn it is among pairs of a node and a key, so that none is asked more often than it may be. */
+/** Selects pairs of a node and a key in turn, so that none exceeds its rate limit. */
 export class Turns {
   private readonly window = { number: Number.NaN, counts: new Map<string, number>() };
 
   constructor(private readonly nodes: Nodes) {}
 
-  /** Waits for the next minute where every pair is used up. */
+  /** Waits for the next minute where every pair has used its limit. */
   async take(keys: readonly string[]): Promise<{ node: ApiNode; key: string }> {
     for (;;) {
       const { counts } = this.turn();

@@ -1,7 +1,7 @@
 /** The command line of `npm run bench -- ledger`. */
 import { count, flag, ownApi, path, readOptions, some } from '../harness/command-line.ts';
 
-/** Ends the process where the command line makes no sense. */
+/** Ends the process where the command line is not valid. */
 export const readLedgerOptions = () =>
   readOptions('ledger', {
     command: 'npm run bench -- ledger [options]',

@@ -1,4 +1,4 @@
-/** A database full of receipts, counted: found where one is kept, else made. */
+/** Provides a database full of Receipts, with usage counted: the kept one, or a new one. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DAY_MS } from '@svc/protocol';
@@ -16,7 +16,7 @@ export interface Ledger {
   readonly receipts: number;
   readonly isShort: boolean;
   readonly firstDayMs: number;
-  /** Exclusive. */
+  /** Exclusive, in milliseconds. */
   readonly endMs: number;
   readonly tenants: Tenants;
 }
@@ -24,7 +24,7 @@ export interface Ledger {
 export interface PrepareRequest {
   readonly place: Place;
   readonly cluster: LedgerCluster;
-  /** What was made is written down here, once it is whole. */
+  /** The file that describes the database; written once the database is complete. */
   readonly file: string;
   readonly receipts: number;
   readonly isShort: boolean;
@@ -35,15 +35,15 @@ export interface PrepareRequest {
 }
 
 /**
- * A database is of one service for good: its DID, and the keys that have signed under it. In the folder of the
- * database, as it is kept.
+ * The identity of the service, stored in the folder of the database: a database belongs to one service for good, by its
+ * DID and the keys that have signed under it.
  */
 export const homeOf = (folder: string) => ({
   SVC_BASE_URL: 'http://localhost:8080',
   SVC_DATA_DIR: join(folder, 'data'),
 });
 
-/** The database is running, for measuring, when this resolves. */
+/** Resolves when the database is running, for measuring. */
 export async function prepare(
   request: PrepareRequest,
 ): Promise<{ ledger: Ledger; database: LedgerDatabase }> {
@@ -82,7 +82,7 @@ async function make(request: PrepareRequest): Promise<Ledger> {
   return ledger;
 }
 
-/** Migrates the database, too. */
+/** Starts the API, which also migrates the database. */
 async function withApi<Result>(
   { place, api, environment }: PrepareRequest,
   databaseUrl: string,
@@ -97,12 +97,12 @@ async function withApi<Result>(
 }
 
 const PROGRESS_MS = 15_000;
-/** A year at once takes longer steps than the worker's, which are short for the sake of the decisions beside them. */
+/** Decisions in one step. The worker's steps are shorter, for the sake of the decisions beside them. */
 const STEP = 100_000;
 
-/** The worker's job, in steps of our own length. */
+/** The worker's job, with the step length of this file. */
 export async function countUsage(databaseUrl: string, receipts: number, progress: Progress): Promise<void> {
-  // On a machine that is busy otherwise a connection takes long.
+  // On a machine that is busy with other work a connection takes long.
   const store = createStore({
     databaseUrl,
     deadlines: { connectMs: 10_000, waitMs: 10_000, readMs: 10_000 },
@@ -124,7 +124,7 @@ export async function countUsage(databaseUrl: string, receipts: number, progress
       const sums = await namesOf(`relname like 'usage%'`);
       const countSealed = async () => {
         const { rows } = await session.query('select svc_count_usage($1)::integer as counted', [STEP]);
-        // Between the steps of a day autovacuum takes what the former sums were.
+        // As autovacuum does between the steps of a day: removes the old versions of the sums.
         await session.query(`vacuum ${sums}`);
         done += rows[0]?.counted;
         return rows[0]?.counted as number;

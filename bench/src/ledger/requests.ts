@@ -1,4 +1,4 @@
-/** The requests whose time has a bar, asked in turn: every one once, then every one again, as often as told. */
+/** Sends the requests whose time has a bar in rounds: every one once per round, for the given number of rounds. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Progress } from '../harness/run-benchmark.ts';
 import { percentile } from '../load/percentile.ts';
@@ -12,14 +12,14 @@ export interface RequestsRun {
   readonly ledger: Ledger;
   readonly samples: number;
   readonly progress: Progress;
-  /** The bar of lists, in milliseconds; that of the ledger benchmark unless given. */
+  /** The bar of lists, in milliseconds; by default that of the ledger benchmark. */
   readonly listMs?: number;
 }
 
 const PROGRESS_MS = 15_000;
-/** The operator's token is one key. */
+/** Limited, since the operator's token is one key. */
 const MOST_SAMPLES_OF_ADMIN = 100;
-/** For which a node keeps its answer. */
+/** Milliseconds for which a node keeps its answer. */
 const METRICS_KEPT_MS = 5_200;
 
 export async function measureRequests(run: RequestsRun): Promise<Row[]> {
@@ -58,7 +58,7 @@ export async function measureRequests(run: RequestsRun): Promise<Row[]> {
       const cursor = cursors[round % Math.max(cursors.length, 1)];
       const path = cursor === undefined ? one.path(round) : `${one.path(round)}&cursor=${cursor}`;
       const answer = await ask(one, path).catch((problem: unknown) => {
-        // One that is not answered counts as one that takes for ever.
+        // A request that is not answered counts as one that takes for ever.
         if (entry.failures++ === 0) progress(problem instanceof Error ? problem.message : String(problem));
         return null;
       });
@@ -79,7 +79,7 @@ export async function measureRequests(run: RequestsRun): Promise<Row[]> {
 async function measureMetrics(nodes: Nodes): Promise<number[]> {
   const ms: number[] = [];
   for (let round = 0; round < 6; round++) {
-    // The first round opens connections and reads what nobody has read yet.
+    // The first round opens connections and reads pages that are not cached yet.
     for (const node of nodes) {
       const answer = await get(node, METRICS_CASE.path);
       if (round > 0) ms.push(answer.ms);
@@ -89,7 +89,7 @@ async function measureMetrics(nodes: Nodes): Promise<number[]> {
   return ms;
 }
 
-/** Spread over the days that are filled, the same in every run. */
+/** Times spread over the filled days, the same in every run. */
 const instantWithin = ({ firstDayMs, endMs }: Ledger, i: number): number =>
   Math.floor(firstDayMs + ((i + 1) / 11) * (endMs - firstDayMs));
 
@@ -105,7 +105,7 @@ function rowOf(what: string, barMs: number, ms: readonly number[], note: string)
   };
 }
 
-/** What came back, so that a fast answer to the wrong question is noticed. */
+/** Summarises the answer, so that a fast answer to the wrong question is noticed. */
 function describe(text: string): string {
   const answer = JSON.parse(text) as {
     decisions?: unknown[];

@@ -1,8 +1,8 @@
-/** What the ledger benchmark prints: one row for each figure, the bar beside it. */
+/** The output of the ledger benchmark: one row for each figure, with its bar. */
 export interface Row {
   readonly what: string;
   readonly p50: string;
-  /** What is held against the bar. */
+  /** The value that is compared with the bar. */
   readonly figure: string;
   readonly bar: string;
   readonly isMissed: boolean;

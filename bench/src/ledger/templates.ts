@@ -1,12 +1,13 @@
 /**
- * Receipts to copy: real ones, signed by the service for real requests, with places for what differs from one to the
- * next. So what is stored has the size, the form and the members of what the service stores. The signatures are noise.
+ * Receipts to copy: the service signed real ones for real requests, and the members that differ between Receipts are
+ * replaced by places. The stored rows thus have the size, the form and the members of real ones. The signatures are
+ * noise.
  */
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import { makeWorld, type World } from '../fixtures/world.ts';
 import type { ApiNode } from '../harness/contestants.ts';
 
-/** What a receipt differs in, in the order of the parameters of `format` in PostgreSQL. */
+/** The members that differ between Receipts, in the order of the parameters of `format` in PostgreSQL. */
 export const PLACES = [
   'receipt_id',
   'evaluated_at',
@@ -25,19 +26,19 @@ type Place = (typeof PLACES)[number];
 export interface ReceiptTemplate {
   /** The encoded protected header. */
   readonly header: string;
-  /** The payload, a parameter of `format`. */
+  /** The payload, as the first parameter of `format`. */
   readonly payload: string;
 }
 
 export interface ReceiptTemplates {
   readonly allow: ReceiptTemplate;
-  /** A request about a Grant that was authenticated. */
+  /** Of a request about an authenticated Grant. */
   readonly deny: ReceiptTemplate;
-  /** A request about nothing that could be read. */
+  /** Of a request that could not be read. */
   readonly malformed: ReceiptTemplate;
 }
 
-/** `isShort` leaves out what a list of passed checks and the like take up, and no more of a Receipt than that. */
+/** `isShort` omits bulky members such as the list of passed checks, and nothing else. */
 export async function takeTemplates(node: ApiNode, isShort: boolean): Promise<ReceiptTemplates> {
   const world = await makeWorld({ baseUrl: node.origin, adminToken: node.adminToken }, 1, 'template');
   const [body] = new VerifyRequests(world).sign(1);
@@ -50,7 +51,7 @@ export async function takeTemplates(node: ApiNode, isShort: boolean): Promise<Re
   };
 }
 
-/** The JWS of the Receipt. */
+/** Returns the JWS of the Receipt. */
 async function decide(node: ApiNode, { relyingParty }: World, body: Buffer | string): Promise<string> {
   const response = await fetch(node.url, {
     method: 'POST',
@@ -63,8 +64,8 @@ async function decide(node: ApiNode, { relyingParty }: World, body: Buffer | str
 }
 
 /**
- * Nothing in it may need the two characters in which base64 and base64url differ: PostgreSQL then encodes a payload
- * without a second pass over it. ASCII without `>`, `?` and `~` never does.
+ * Texts whose encoding uses neither of the two characters in which base64 and base64url differ, so that PostgreSQL
+ * encodes a payload in one pass. That holds for ASCII without `>`, `?` and `~`.
  */
 const ENCODES_ALIKE = /^[ -=@-}]*$/;
 

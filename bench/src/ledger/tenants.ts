@@ -1,8 +1,8 @@
 /**
- * The tenants that take part: relying parties and Principals, some of them members of orgs, Grants, and API keys that open the real
- * API. Only what a measurement needs goes through the service's own code; thousands of others are written by SQL.
+ * The tenants: relying parties and Principals, some of them members of orgs, Grants, and API keys that work on the real
+ * API. Only what a measurement needs is made by the service's own code; SQL writes thousands of others.
  *
- * The tables in the schema `bench` number everybody from 1, the one with most decisions first, so that filling draws
+ * The tables in the schema `bench` number the tenants from 1, those with most decisions first, so that filling draws
  * numbers.
  */
 import { DAY_MS, encodeUlid } from '@svc/protocol';
@@ -12,9 +12,9 @@ import { execute, withSession } from './database.ts';
 
 const RELYING_PARTIES = 200;
 const PRINCIPALS = 2_000;
-/** Grants of each Principal, one pair after another. */
+/** Grants of each Principal; they come into use in pairs, one pair after another. */
 export const GRANTS_EACH = 10;
-/** Keys of every caller that is measured: one key has 120 requests a minute. */
+/** Keys of every measured caller: one key has 120 requests a minute. */
 const MEASURING_KEYS = 24;
 
 export type CallerName = 'largest RP' | 'smallest RP' | 'largest Principal' | 'org' | 'observer';
@@ -24,7 +24,7 @@ export interface Tenants {
   readonly largestRp: string;
   readonly largestPrincipal: string;
   readonly smallestPrincipal: string;
-  /** Members: the largest relying party and 39 others, and as many Principals in a hundred. */
+  /** Its members are the largest relying party and 39 others, and 40 of the 2,000 Principals, the largest among them. */
   readonly org: string;
   /** The first and the last Grant of these Principals. */
   readonly grants: { readonly largest: string; readonly smallest: string };
@@ -96,7 +96,7 @@ const grantNumber = (principalNumber: number, index: number) => (principalNumber
 
 async function insertGrants(databaseUrl: string, firstDayMs: number, days: number): Promise<void> {
   const numbers = Array.from({ length: PRINCIPALS * GRANTS_EACH }, (_, i) => i);
-  // Two at a time, until the next two take their place.
+  // Two Grants at a time, until the next two replace them.
   const startOf = (n: number) =>
     firstDayMs + Math.floor(((Math.floor((n % GRANTS_EACH) / 2) * 2) / GRANTS_EACH) * days) * DAY_MS;
   await withSession(databaseUrl, async (session) => {
@@ -109,7 +109,7 @@ async function insertGrants(databaseUrl: string, firstDayMs: number, days: numbe
   });
 }
 
-/** The share of the n-th is proportional to 1/n: lower bounds of their parts of 0 to 1. */
+/** Shares proportional to 1/n, as lower bounds of intervals of 0 to 1. */
 const sharesSql = (count: number) => `
   select array_agg(low order by n) from (
     select n, coalesce(sum(1.0 / n) over (order by n rows between unbounded preceding and 1 preceding), 0)

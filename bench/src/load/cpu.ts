@@ -1,20 +1,20 @@
 /** CPU time as the operating system counts it: proc(5), Linux. In milliseconds, in steps of 10. */
 import { readFileSync } from 'node:fs';
 
-/** Linux shows times in hundredths of a second to every program (USER_HZ). */
+/** Linux reports times to every program in hundredths of a second (USER_HZ). */
 const MS_PER_TICK = 10;
 
-/** User and system time of a process, of its children that live, and of those that have ended. */
+/** User and system time of a process, of its living children, and of those that have ended. */
 export function cpuMsOfTree(pid: number): number {
   const stat = readProc(`${pid}/stat`);
   if (stat === null) return 0;
-  // The name, in parentheses, may itself hold anything. What follows it starts with field 3.
+  // The name, in parentheses, may contain any character. Field 3 follows it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * MS_PER_TICK;
   return childrenOf(pid).reduce((sum, child) => sum + cpuMsOfTree(child), own);
 }
 
-/** Everything that any process or the kernel did since the machine started. */
+/** CPU time of all processes and the kernel since the machine started. */
 export function cpuMsOfMachine(): number {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] =
     (readProc('stat') ?? '').split('\n', 1)[0]?.split(/\s+/).slice(1).map(Number) ?? [];

@@ -1,4 +1,4 @@
-/** The load process: signs requests and sends them, apart from what is measured and from the harness. */
+/** The load process: signs requests and sends them, apart from the measured processes and the harness. */
 import { endWithParent } from '../fixtures/program-environment.ts';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import { readWorld } from '../fixtures/world.ts';

@@ -1,6 +1,6 @@
-/** What the harness and the load process say to each other. */
+/** The messages between the harness and the load process. */
 export type Order =
-  /** Sign this many fresh requests; those of before are thrown away. */
+  /** Sign this many new requests; earlier ones are discarded. */
   { readonly kind: 'sign'; readonly count: number } | ({ readonly kind: 'load' } & LoadOrder);
 
 export interface LoadOrder {
@@ -9,7 +9,7 @@ export interface LoadOrder {
   /** Load before the window opens; not counted. */
   readonly leadInMs: number;
   readonly windowMs: number;
-  /** Process ids at the top of what is measured. */
+  /** Ids of the top processes of what is measured. */
   readonly serverPid: number;
   readonly postgresPid: number;
 }
@@ -19,18 +19,18 @@ export type Report =
   | ({ readonly kind: 'loaded' } & LoadReport)
   | { readonly kind: 'failed'; readonly problem: string };
 
-/** What happened while the window was open. CPU in milliseconds. */
+/** Results of the time while the window was open. CPU in milliseconds. */
 export interface LoadReport {
   readonly seconds: number;
   /** Answers that were 200 with an ALLOW. */
   readonly allowed: number;
-  /** Every other answer, by what it was, the lead-in included. */
+  /** Every other answer, by its kind, including the lead-in. */
   readonly others: Readonly<Record<string, number>>;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly serverCpuMs: number;
   readonly postgresCpuMs: number;
   readonly loadCpuMs: number;
-  /** What the rest of the machine used meanwhile, kernel threads included. */
+  /** CPU of the rest of the machine meanwhile, including kernel threads. */
   readonly elsewhereCpuMs: number;
 }

@@ -1,4 +1,4 @@
-/** The smallest of the values that `percent` of them do not exceed. NaN without values. */
+/** The smallest of the values that at least `percent` of them do not exceed. NaN without values. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
@@ -11,7 +11,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? low : (low + high) / 2;
 }
 
-/** Ratios of two series, one with one: their median, and in words with the quartiles between which half of them lie. */
+/** Ratios of two series, element by element: their median, and a text with the quartiles. */
 export function ratiosOf(
   own: readonly number[],
   others: readonly number[],

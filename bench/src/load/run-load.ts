@@ -1,11 +1,11 @@
-/** One stretch of load with autocannon, and what it cost while a window of it was open. */
+/** One stretch of load with autocannon, and its cost while the window was open. */
 import autocannon from 'autocannon';
 import { cpuMsOfMachine, cpuMsOfTree } from './cpu.ts';
 import type { LoadOrder, LoadReport } from './messages.ts';
 import { percentile } from './percentile.ts';
 
 const SHOWN_CHARS = 200;
-/** Never reached: the window ends the load. */
+/** Never reached: the load ends with the window. */
 const LONGEST_SECONDS = 600;
 
 interface Costs {
@@ -16,7 +16,7 @@ interface Costs {
   readonly machineCpuMs: number;
 }
 
-/** Every request is sent once. When they run out, the window closes early. */
+/** Sends every request once. When they run out, the window closes early. */
 export function runLoad(order: LoadOrder, apiKey: string, requests: readonly Buffer[]): Promise<LoadReport> {
   return new Promise((resolve, reject) => {
     const latenciesMs: number[] = [];

@@ -1,10 +1,10 @@
-/** What is measured, the same in Node and in a browser. */
+/** The measured checks, the same in Node and in a browser. */
 import type { CryptoPort } from '@svc/protocol';
 import { readServiceKeys, verifyReceipt } from '@svc/receipts';
 import { audit } from '@svc/receipts/audit';
 import { verifyBundle } from '@svc/receipts/bundle';
 
-/** All of it JSON, so that it can be handed to a page. */
+/** The input, all of it JSON, so that it can be passed to a page. */
 export interface Given {
   /** The answer of the service. */
   readonly receipt: string;
@@ -16,7 +16,7 @@ export interface Given {
     readonly action: unknown;
     readonly proofWindowSeconds: number;
   };
-  /** The service's key, and the Receipt signed with it: bytes as base64url. */
+  /** The service's key, the signing input of the Receipt and its signature: bytes as base64url. */
   readonly bare: { readonly publicKey: string; readonly signingInput: string; readonly signature: string };
 }
 
@@ -50,12 +50,12 @@ export interface Turns {
   readonly turnMs: number;
 }
 
-/** Between two looks at the clock. */
+/** Checks between two readings of the clock. */
 const AT_ONCE = 4;
 
 /**
- * In turn, so that what else the machine does falls on all. `clockMs`: what the process has used, where that can be asked, or the
- * time. Throws where a check does not pass.
+ * Runs the checks in turn, so that other work of the machine affects all. `clockMs` is the CPU time of the process, or
+ * the wall clock where that is not available. Throws where a check does not pass.
  */
 export function measureCases(
   given: Given,
@@ -65,7 +65,7 @@ export function measureCases(
 ): Costs {
   const checks = prepare(given, crypto);
   const costs: Record<Case, number[]> = { bare: [], receipt: [], bundle: [], audit: [] };
-  // The first round warms up.
+  // Round 0 warms up.
   for (let round = 0; round <= rounds; round++)
     for (const name of round % 2 === 0 ? CASES : CASES.toReversed()) {
       const beganMs = clockMs();

@@ -1,4 +1,4 @@
-/** The cases in a page: called as `measureOffline`. */
+/** The checks in a page, called as `measureOffline`. */
 import { portableCrypto } from '@svc/protocol';
 import { type Given, measureCases, type Turns } from './cases.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- offline`: what checking a Receipt offline takes beyond its signature, what a bundle and an audit
- * take, in Node and in Chromium, and how large the code is that a page loads for it. Ends with 1 when a bar is missed.
+ * `npm run bench -- offline`: the cost of checking a Receipt offline beyond its signature, and of a bundle and an
+ * audit, in Node and in Chromium; and the size of the code that a page loads for it. Ends with 1 when a bar is missed.
  */
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -31,7 +31,7 @@ const { rounds, turn: turnMs } = readOptions('offline', {
 });
 const options = { rounds, turnMs };
 
-/** A Receipt as the service answers it, in the bundle of its day. */
+/** Makes a Receipt as the service answers it, in the bundle of its day. */
 async function prepare(): Promise<Given> {
   const world = await buildWorld();
   const bundle = bundleOf(world, await closeDayOf(world));
@@ -57,7 +57,7 @@ const bundled = async (contents: string): Promise<string> => {
   return outputFiles[0]?.text ?? '';
 };
 
-/** Null where there is no Chromium. */
+/** Null where Chromium is not installed. */
 async function measureInChromium(given: Given): Promise<Costs | null> {
   if (!existsSync(CHROMIUM)) return null;
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
@@ -110,7 +110,8 @@ const figures = measured.map(([name, { bare, receipt }]) =>
   figureOf(
     `signature alone / verifyReceipt, ${name}`,
     bare.map((one, round) => one / (receipt[round] ?? Number.NaN)),
-    // What is around the signature takes the same time beside one that a native library checks ten times as fast.
+    // No bar with a native library: it checks the signature ten times as fast, while the work around it takes the same
+    // time.
     name.endsWith('portable') ? { atLeast: 0.8 } : null,
     { atLeast: 0.85 },
   ),

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- pages`: how soon each page shows something on a slow line (50 KB/s, 300 ms), how much it loads, and
- * what Lighthouse says of it. Needs Debian's chromium; Lighthouse is fetched by npx, the first time over the network.
+ * its Lighthouse scores. Needs Debian's chromium. npx fetches Lighthouse, the first time over the network.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -39,11 +39,11 @@ const SCORE_BAR = 95;
 const LIGHTHOUSE_DEADLINE_MS = 180_000;
 
 interface Visit {
-  /** First contentful paint, from the navigation on. */
+  /** First contentful paint, in milliseconds from the navigation. */
   readonly paintMs: number;
-  /** Until nothing more is loaded. */
+  /** Milliseconds until nothing more is loaded. */
   readonly wholeMs: number;
-  /** As they came over the line. */
+  /** Bytes on the wire. */
   readonly bytes: number;
 }
 
@@ -75,7 +75,9 @@ const visit = async (browser: Browser, url: string): Promise<Visit> => {
   }
 };
 
-/** Scores from 0 to 100, by category. On a busy machine it may miss the beginning of a visit, and says so. */
+/**
+ * Scores from 0 to 100, by category. On a busy machine Lighthouse may miss the beginning of a visit, and reports that.
+ */
 const askLighthouse = (url: string, folder: string, attempts = 3): number[] => {
   const report = join(folder, 'lighthouse.json');
   const run = spawnSync(

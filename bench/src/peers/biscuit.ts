@@ -1,11 +1,11 @@
-/** A biscuit with one attenuation: both blocks are signed, nobody proves who presents it. */
+/** A biscuit with one attenuation. Both blocks are signed; the presenter proves nothing. */
 import { demand, type Peer, REQUESTS, turnOf } from './peer.ts';
 
-/** Its own limit is a millisecond, which a busy machine may take. */
+/** The library's own limit is a millisecond, which a busy machine may exceed. */
 const LIMITS = { max_facts: 1_000, max_iterations: 100, max_time_micro: 1_000_000 };
 
 export async function biscuitPeer(): Promise<Peer> {
-  // Loaded when it is asked for: it needs --experimental-wasm-modules.
+  // Imported only here, since it needs --experimental-wasm-modules.
   const { Biscuit, KeyPair } = await import('@biscuit-auth/biscuit-wasm');
   const root = new KeyPair();
   const publicKey = root.getPublicKey();

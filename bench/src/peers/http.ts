@@ -1,4 +1,4 @@
-/** The same question over HTTP: this service, which stores every decision, and @ucanto/server, which stores nothing. */
+/** The same decision over HTTP: this service, which stores every decision, and @ucanto/server, which stores nothing. */
 import { join } from 'node:path';
 import { findFreePort } from '@svc/testkit/process/free-ports';
 import { Message } from '@ucanto/core';
@@ -19,7 +19,7 @@ const UCANTO_REQUESTS = 256;
 export interface HttpSide {
   readonly name: string;
   readonly without: string;
-  /** Answers a second over so many seconds. */
+  /** Returns the answers a second over the given time. */
   load(seconds: number): Promise<number>;
 }
 
@@ -30,7 +30,7 @@ interface Load {
   readonly isAllowed: (body: string) => boolean;
 }
 
-/** Counts ALLOWs alone, and throws where there were none. Bodies take turns. */
+/** Counts only ALLOWs, and throws where there were none. The bodies take turns. */
 async function run({ url, headers, bodies, isAllowed }: Load, seconds: number): Promise<number> {
   let next = 0;
   let allowed = 0;
@@ -62,7 +62,7 @@ export const ourSide = (url: string, world: World): HttpSide => {
   return {
     name: 'ours, each decision stored',
     without: '',
-    // Every Proof is spent by its decision, so there is one for each.
+    // A decision spends its Proof, so there is one Proof for each.
     load: (seconds) =>
       run(
         {

@@ -1,6 +1,6 @@
 /**
- * A JWT access token bound to the Agent's key, and a DPoP proof (RFC 9449): Ed25519 twice, by WebCrypto under keys that
- * are kept.
+ * A JWT access token bound to the Agent's key, and a DPoP proof (RFC 9449): two Ed25519 verifications by WebCrypto
+ * under imported keys.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import {

@@ -1,13 +1,16 @@
-/** Takes turns: each round gives every peer the same time, and counts the CPU that the process used in it. */
+/**
+ * Measures the peers in turn: each round gives every peer the same time, and counts the CPU that the process used in
+ * it.
+ */
 import type { Peer } from './peer.ts';
 
-/** Under way together, so that what a library does on other threads is not waited for. */
+/** Decisions under way at once, so that work of a library on other threads does not leave this thread idle. */
 const AT_ONCE = 8;
-/** Until the compiler has settled; a slow peer is given its time. */
+/** Decisions until the compiler has settled. A slow peer warms up for `WARM_UP_MS` only. */
 const WARM_UP_DECISIONS = 10_000;
 const WARM_UP_MS = 8_000;
 
-/** Microseconds of CPU for one decision, all threads of the process together, by peer and round. */
+/** CPU microseconds for one decision, over all threads of the process, by peer and round. */
 export async function measurePeers(
   peers: readonly Peer[],
   rounds: number,

@@ -1,7 +1,7 @@
 /** The command line of `npm run bench -- peers`. */
 import { count, ownApi, readOptions } from '../harness/command-line.ts';
 
-/** Ends the process where the command line makes no sense. */
+/** Ends the process where the command line is not valid. */
 export const readPeersOptions = () =>
   readOptions('peers', {
     command: 'npm run bench -- peers [options]',

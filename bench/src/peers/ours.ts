@@ -1,4 +1,7 @@
-/** The engine as the service calls it, with libsodium where it loads, and what it knows of a Grant that came before left out. */
+/**
+ * The engine as the service calls it, with libsodium where it loads, but without its cache of Grants that it has seen
+ * before.
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import {
   buildReceiptBody,
@@ -21,7 +24,7 @@ import { demand, type Peer, REQUESTS, turnOf } from './peer.ts';
 
 const FACTS_USED_MS = 5_000;
 
-/** As storage answers them for the Grant of a holder. */
+/** The facts for a holder's Grant, as storage returns them. */
 function factsOf(world: World, index: number, nowMs: number): Facts {
   const { principal, statusList, holders } = world;
   const holder = turnOf(holders, index);
@@ -57,7 +60,7 @@ export async function ourPeers(world: World): Promise<readonly Peer[]> {
     .map((body) => JSON.parse(body.toString()) as VerifyRequest);
   let readMs = 0;
   let facts: readonly Facts[] = [];
-  // As in the service, what was looked up is used for a while: a status list that is too old allows nothing.
+  // As in the service, facts are used for a while; a status list that is too old would allow nothing.
   const factsAt = (nowMs: number) => {
     if (nowMs - readMs < FACTS_USED_MS) return facts;
     readMs = nowMs;

@@ -23,7 +23,7 @@ import { ucantoPeer } from './ucanto.ts';
 import { zcapPeer } from './zcap.ts';
 
 const AGENTS = 64;
-/** What is compared, as it stands in the manifest; the versions are pinned there. */
+/** The compared packages. package.json pins their versions. */
 const PACKAGES = [
   ...['@sd-jwt/core', '@biscuit-auth/biscuit-wasm', 'jose', '@digitalbazaar/http-signature-zcap-verify'],
   ...['@ucanto/validator', '@ucanto/server'],
@@ -36,7 +36,7 @@ const versionsOf = (): string => {
   return PACKAGES.map((name) => `${name} ${manifest.dependencies[name]}`).join(', ');
 };
 
-/** Ratios of each round: what the others cost against what the first costs. */
+/** The ratio of each round: the cost of the cheapest other library against that of our decision with its Receipt. */
 function figuresOfPeers(costs: ReadonlyMap<{ readonly name: string }, readonly number[]>) {
   const [ours = [], , ...others] = [...costs.values()];
   const best = ours.map((_, round) => Math.min(...others.map((values) => values[round] ?? Number.NaN)));
@@ -58,7 +58,7 @@ async function measureHttp(sides: readonly HttpSide[], rounds: number, seconds: 
 const number = (value: number) => Math.round(value).toLocaleString('en');
 
 const options = readPeersOptions();
-/** The flag that biscuit-wasm needs, which imports its binary as a module. */
+/** The flag that biscuit-wasm needs, since it imports its binary as a module. */
 const WASM = '--experimental-wasm-modules';
 if (!process.execArgv.includes(WASM)) {
   const command = [WASM, '--no-warnings', ...process.argv.slice(1)];

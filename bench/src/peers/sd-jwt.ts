@@ -1,4 +1,7 @@
-/** An SD-JWT of the issuer with a key-binding JWT of the holder: Ed25519 twice, by node:crypto under keys that are kept. */
+/**
+ * An SD-JWT of the issuer with a key-binding JWT of the holder: two Ed25519 verifications by node:crypto under imported
+ * keys.
+ */
 import {
   createHash,
   createPublicKey,

@@ -1,6 +1,6 @@
 /**
- * @ucanto/server behind node:http: each POST is an invocation in a CAR, executed by a handler that allows it. Prints
- * nothing; ends with its parent. Answers a GET with the DID that invocations must name.
+ * @ucanto/server behind node:http. Each POST is an invocation in a CAR, executed by a handler that allows it. Prints
+ *   nothing, and ends with its parent. Answers a GET with the DID that invocations must name.
  */
 import { createServer } from 'node:http';
 import { ed25519 } from '@ucanto/principal';

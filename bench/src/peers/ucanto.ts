@@ -1,10 +1,10 @@
-/** A UCAN delegation and its invocation, both signed with Ed25519, taken from the bytes in which they travel. */
+/** A UCAN delegation and its invocation, both signed with Ed25519, read from the bytes in which they travel. */
 import { extract } from '@ucanto/core/delegation';
 import { ed25519, Verifier } from '@ucanto/principal';
 import { access, capability, fail, ok, Schema } from '@ucanto/validator';
 import { demand, type Peer, REQUESTS, turnOf } from './peer.ts';
 
-/** Longer than a run takes; its own default is half a minute. */
+/** Longer than a run takes; the library's default is half a minute. */
 export const LIFETIME_SECONDS = 3_600;
 
 export const purchase = capability({
@@ -13,7 +13,7 @@ export const purchase = capability({
   nb: Schema.struct({ amount: Schema.integer(), currency: Schema.string() }),
   derives: (claimed, delegated) => {
     const isWithin = claimed.with === delegated.with && claimed.nb.amount <= delegated.nb.amount;
-    // Its types do not know those of its own results where optional members are exact.
+    // The library's types do not accept those of its own results under `exactOptionalPropertyTypes`.
     return (isWithin ? ok({}) : fail('more than was delegated')) as { readonly ok: object };
   },
 });

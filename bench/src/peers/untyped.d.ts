@@ -1,4 +1,4 @@
-/** What is used of packages that come without types. */
+/** The used parts of packages that come without types. */
 declare module '@digitalbazaar/ed25519-verification-key-2020' {
   export class Ed25519VerificationKey2020 {
     id: string;

@@ -23,7 +23,7 @@ const generate = async () => {
   return key;
 };
 
-/** The document of a did:key, as far as it is asked for. */
+/** The document of a did:key, with the members that are read. */
 const didDocumentOf = (key: Ed25519VerificationKey2020) => ({
   '@context': ['https://www.w3.org/ns/did/v1', suiteContext.CONTEXT_URL],
   id: key.controller,

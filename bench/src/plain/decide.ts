@@ -1,7 +1,7 @@
 /**
- * One decision as it is written without performance in mind: look up, verify with jose, compare, store, all inside one
- * knex transaction. It makes the same decision about the same request as the service, but needs a Grant and a Proof
- * that can be read; anything else it refuses without a Receipt.
+ * One decision written without regard to performance: look up, verify with jose, compare and store, all inside one knex
+ * transaction. It decides the same request as the service does, but needs a Grant and a Proof that can be read; it
+ * refuses anything else without a Receipt.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -66,7 +66,7 @@ interface GrantRow {
   readonly credential_hash: string;
 }
 
-/** The Receipt, stored once the transaction has committed. Rejects what cannot be read. */
+/** Resolves with the Receipt, stored once the transaction has committed. Rejects a request that cannot be read. */
 export async function decide(
   trx: Knex.Transaction,
   caller: Caller,
@@ -164,7 +164,7 @@ interface Facts {
   readonly now: Date;
 }
 
-/** Why it is denied, or null. */
+/** The reason of a denial, or null. */
 function findReason({ key, row, grant, proof, request, caller, now }: Facts): string | null {
   const { action } = request;
   const subject = grant.credentialSubject;

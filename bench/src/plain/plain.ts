@@ -1,4 +1,6 @@
-/** The plain build of the same job: Express, jose, canonicalize and a knex transaction, used as their manuals show. */
+/**
+ * The plain build of the same service: Express, jose, canonicalize and a knex transaction, used as their manuals show.
+ */
 import express from 'express';
 import { type CryptoKey, generateKeyPair } from 'jose';
 import knex from 'knex';

@@ -1,4 +1,4 @@
-/** The tables of the plain build, and the world put into them. */
+/** Creates the tables of the plain build and inserts the world into them. */
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { World } from '../fixtures/world.ts';

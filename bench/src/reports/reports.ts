@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- reports`: what reports cost the primary, read there and read on a streaming replica, beside
- * verifies at a steady rate. Ends with 1 where a request failed, or no report was read on the replica.
+ * `npm run bench -- reports`: what reports cost the primary, read there or on a streaming replica, beside verifies at a
+ * steady rate. Ends with 1 where a request failed, or no report was read on the replica.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ const options = readOptions('reports', {
   },
 });
 
-/** What a dashboard asks. */
+/** The requests of a dashboard. */
 const pathsOf = (firstDayMs: number, endMs: number, { largestPrincipal }: Tenants): readonly string[] => {
   const period = `since=${new Date(firstDayMs).toISOString()}&until=${new Date(endMs).toISOString()}`;
   return [
@@ -50,7 +50,7 @@ const pathsOf = (firstDayMs: number, endMs: number, { largestPrincipal }: Tenant
   ];
 };
 
-/** Where a node has read its reports, as it counts them. */
+/** Where a node has read its reports, by its own metrics. */
 async function readsOf(adminPort: string): Promise<Record<'replica' | 'primary', number>> {
   const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
   const countOf = (server: string) =>
@@ -96,7 +96,7 @@ await runBenchmark(
     let asked = 0;
     let failures = 0;
 
-    /** Milliseconds of the primary's CPU in a second of verifies, and of reports where a node answers them. */
+    /** Milliseconds of the primary's CPU in a second of verifies, and of reports where a node is given. */
     const round = async (node: ApiNode | null) => {
       const target = { url: `${plain.origin}/verify`, apiKey: world.relyingParty.apiKey };
       const load = new SteadyLoad(target, requests.sign(verifies * (seconds + 20)), Math.max(verifies, 1));

@@ -6,8 +6,8 @@ import type { Cleanup } from '../harness/cleanup.ts';
 import type { Database } from '../harness/database.ts';
 
 /**
- * Answers its URL, of the same database as the primary's. It lies beside the primary's data: where root starts the
- * servers, a folder of the benchmark is out of reach for the user they run as.
+ * Returns the URL of the same database on the standby. Its files are beside the primary's: where root starts the
+ * servers, the user they run as cannot reach a folder of the benchmark.
  */
 export async function startStandby(primary: Database, cleanup: Cleanup): Promise<string> {
   const folder = `${primary.dataDir}-standby`;

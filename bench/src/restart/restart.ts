@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- restart`: 200 verifications of `@svc/sdk-rp` over the restart of the only API process, which is
+ * `npm run bench -- restart`: 200 verifications of `@svc/sdk-rp` across a restart of the only API process, which is
  * ended with SIGTERM and started again a second later. Ends with 1 when one is lost.
  */
 import { join } from 'node:path';
@@ -16,14 +16,14 @@ import { percentile } from '../load/percentile.ts';
 
 const CALLS = 200;
 const EVERY_MS = 20;
-/** After so many calls the process is told to end. */
+/** Calls before the process is told to end. */
 const BEFORE = 50;
 const DOWN_MS = 1_000;
 
 const request = { method: 'POST', url: 'https://shop.example/orders' } as const;
 const action = { type: 'commerce:purchase', resource: 'order/7', amount: 42_700, currency: 'USD' } as const;
 
-/** A call, ready to be made: its Proof is signed when it is. */
+/** Returns a function that makes a call; it signs the Proof when it is called. */
 async function prepare({ origin, adminToken }: ApiNode): Promise<() => Promise<string>> {
   const register = async (path: string, body: object) => {
     const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };

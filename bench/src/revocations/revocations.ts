@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- revocations`: how long a Principal's revocations take beside ten orgs that revoke at full rate, on one
- * node and on two. Ends with 1 when one is refused, or the bar is missed.
+ * `npm run bench -- revocations`: the latency of a Principal's revocations beside ten orgs that revoke at full rate, on
+ * one node and on two. Ends with 1 when one is refused, or the bar is missed.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { percentile } from '../load/percentile.ts';
 import { measureRound } from './round.ts';
 
 const HOSTILE_ORGS = 10;
-/** Below the 120 calls a minute of one key. */
+/** Below the limit of 120 calls a minute of one key. */
 const REVOCATIONS = 110;
 const P99_BAR_MS = 1_000;
 

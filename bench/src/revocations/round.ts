@@ -1,4 +1,6 @@
-/** One Principal revokes, alone and beside orgs that revoke with all their keys as fast as they are answered. */
+/**
+ * One Principal revokes, first alone, then beside orgs that revoke with all their keys as fast as they are answered.
+ */
 import { Agent, request } from 'node:http';
 import type { Client } from 'pg';
 import type { ApiNode } from '../harness/contestants.ts';
@@ -7,16 +9,16 @@ import { createOrg, createRevoker, nameOf, type Revoker } from './tenants.ts';
 export interface RoundOptions {
   readonly round: number;
   readonly hostileOrgs: number;
-  /** By the Principal that is measured. */
+  /** Number of revocations by the measured Principal. */
   readonly revocations: number;
 }
 
 export interface RoundOfRevocations {
   /** Milliseconds of each revocation of the one Principal, in order. */
   readonly latenciesMs: readonly number[];
-  /** Its answers other than 200. */
+  /** Number of its answers other than 200. */
   readonly refused: number;
-  /** How often each status was answered to the orgs beside it. */
+  /** Number of the orgs' answers, by status. */
   readonly hostile: Readonly<Record<number, number>>;
   readonly hostilePerSecond: number;
 }
@@ -25,7 +27,7 @@ const PRINCIPALS_OF_ORG = 3;
 const KEYS_OF_PRINCIPAL = 20;
 const GRANTS_OF_PRINCIPAL = 2_000;
 const CONNECTIONS_OF_ORG = 24;
-/** The line in front of everything is full by then. */
+/** Milliseconds after which every queue is full. */
 const LEAD_IN_MS = 500;
 
 export async function measureRound(
@@ -84,7 +86,7 @@ async function createHostile(node: ApiNode, sql: Client, name: string): Promise<
   return revokers;
 }
 
-/** The status; 0: the connection broke. */
+/** Resolves with the status; 0 where the connection broke. */
 const revoke = (agent: Agent, { origin }: ApiNode, key: string, grantId: string): Promise<number> =>
   new Promise((resolve) => {
     const body = JSON.stringify({ grant_id: grantId });

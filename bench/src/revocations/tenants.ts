@@ -1,4 +1,4 @@
-/** Tenants of the benchmark, with Grants that can be revoked: rows as allocations leave them, made by SQL. */
+/** Tenants of the benchmark, with Grants that can be revoked. SQL writes the rows as allocations leave them. */
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { decodeBase64url, encodeMultikey, encodeUlid, formatDidKey } from '@svc/protocol';
 import type { Client } from 'pg';
@@ -6,7 +6,7 @@ import type { ApiNode } from '../harness/contestants.ts';
 
 export interface Revoker {
   readonly did: string;
-  /** As many as a subject may have. */
+  /** As many keys as a subject may have. */
   readonly keys: readonly string[];
   readonly grants: string[];
 }

@@ -1,4 +1,4 @@
-/** What one decision costs the primary, as PostgreSQL counts it since a moment before. */
+/** What one decision costs the primary, as PostgreSQL counts it since an earlier reading. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { STATISTICS_SETTLE_MS } from '../harness/database.ts';
 import { withSession } from '../ledger/database.ts';
@@ -22,7 +22,7 @@ const NAMES = [
 ] as const;
 export type Counters = Readonly<Record<(typeof NAMES)[number], number>>;
 
-/** Once its sessions have reported what they counted; pages that wait to be written are written before. */
+/** Reads the counters once the server's sessions have reported theirs; dirty pages are written out before. */
 export async function readCounters(databaseUrl: string): Promise<Counters> {
   await delay(STATISTICS_SETTLE_MS);
   return withSession(databaseUrl, async (session) => {
@@ -37,7 +37,7 @@ export async function readCounters(databaseUrl: string): Promise<Counters> {
 export const between = (before: Counters, after: Counters): Counters =>
   Object.fromEntries(NAMES.map((name) => [name, after[name] - before[name]])) as Counters;
 
-/** Makes PostgreSQL take the time of each function in PL/pgSQL from now on; the clock costs something by itself. */
+/** Has PostgreSQL time each PL/pgSQL function from now on, which costs some time itself. */
 export const timeFunctions = (databaseUrl: string): Promise<void> =>
   withSession(databaseUrl, async (session) => {
     await session.query("alter system set track_functions = 'pl'");
@@ -47,7 +47,7 @@ export const timeFunctions = (databaseUrl: string): Promise<void> =>
 export interface FunctionTime {
   readonly name: string;
   readonly calls: number;
-  /** In it alone, microseconds of waiting included. */
+  /** Microseconds in the function itself, including waiting. */
   readonly selfUs: number;
 }
 
@@ -62,7 +62,7 @@ export async function readFunctionTimes(databaseUrl: string): Promise<readonly F
   });
 }
 
-/** How often the function ran, to divide by. Throws where it is not among those that did. */
+/** Number of calls of the function, as a divisor. Throws where the function did not run. */
 export function callsOf(functions: readonly FunctionTime[], name: string): number {
   const found = functions.find((one) => one.name === name);
   if (found !== undefined) return found.calls;

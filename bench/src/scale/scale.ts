@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- scale`: what more API processes bring here, what a decision costs the primary (CPU, log, pages,
- * each function of the commit), and what follows for one primary. docs/scale.md goes on from there.
+ * `npm run bench -- scale`: the gain from more API processes on this machine, the cost of a decision for the primary
+ * (CPU, WAL, pages, each function of the commit), and the capacity of one primary that follows. docs/scale.md builds on
+ * its figures.
  */
 import { count, ownApi, readOptions } from '../harness/command-line.ts';
 import type { Place } from '../harness/contestants.ts';
@@ -14,7 +15,7 @@ import { median } from '../load/percentile.ts';
 import { between, callsOf, readCounters, readFunctionTimes, timeFunctions } from './primary.ts';
 
 const LEAD_IN_MS = 500;
-/** More than is answered on the cores of one machine. */
+/** More than the cores of one machine answer. */
 const MOST_PER_SECOND = 6_000;
 /** Share of a core beyond which callers wait. */
 const BUSY_AT_MOST = 0.7;
@@ -108,6 +109,6 @@ One primary, per core that PostgreSQL has: ${BUSY_AT_MOST} × 1,000,000 µs / ${
 At that rate they write ${number((perCore * each(counted.walBytes)) / 1e6, 1)} MB/s of log and store ${number(terabytes, 1)} TB in a whole year.`);
   const ratios = reports.map((pair) => perSecond(pair.several) / perSecond(pair.one));
   const what = `decisions/s, ${options.processes} processes against one`;
-  // What cores are left for a second process is up to the machine: nothing is demanded.
+  // No bar: the cores left for a second process depend on the machine.
   console.log(`\n${printFigures([figureOf(what, ratios, null, { atLeast: 1.6 })])}`);
 });

@@ -1,4 +1,4 @@
-/** Starts the stub, and names it in the environment, where the AWS SDK looks. */
+/** Starts the KMS stub, and sets its address in the environment variable that the AWS SDK reads. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** The key management service of the benchmark, a process of its own: its work must not count as a signer's. */
+/** The benchmark's key management service. It is a separate process, so that its work does not count as a signer's. */
 import { startKmsServer } from '@svc/testkit/kms-server';
 
 const { env, stop } = await startKmsServer();

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- signers`: what a signature of a Receipt costs with the private key in each place: alone, and 8 at
- * once, interleaved in rounds. The token is SoftHSM and KMS is a stub on this machine, so what they cost is this side's
- * share: a real one adds its own time and the way to it, and nothing more of this machine.
+ * `npm run bench -- signers`: the cost of signing a Receipt with the private key in each place: one at a time, and 8 at
+ * once, interleaved in rounds. The token is SoftHSM and KMS is a stub on this machine, so the figures are the share of
+ * this machine. A real token or KMS adds its own time and the network's, and no work on this machine.
  */
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { describeMachine } from '../harness/report.ts';
 import { median } from '../load/percentile.ts';
 import { startKmsProcess } from './kms-process.ts';
 
-/** As long as what half of the Receipts of the published vectors have signed of them. */
+/** Bytes that are signed of a Receipt: the median of the published vectors. */
 const MESSAGE_BYTES = 3_330;
 const ROUNDS = 7;
 const ALONE = 200;
@@ -31,7 +31,10 @@ interface Measured {
 
 const message = Buffer.alloc(MESSAGE_BYTES, 'x');
 
-/** Each contestant's share of a busy machine differs: what came too late is counted, not hidden. */
+/**
+ * Signatures that came too late, by contestant: they are counted, since each contestant's share of a busy machine
+ * differs.
+ */
 const refused = new Map<Signer, number>();
 const signOnce = async (signer: Signer): Promise<void> => {
   try {
@@ -42,7 +45,7 @@ const signOnce = async (signer: Signer): Promise<void> => {
 };
 
 const measure = async (signer: Signer): Promise<Measured> => {
-  // What stands before it may have kept the event loop for itself.
+  // The contestant before may have kept the event loop busy.
   await setImmediate();
   const times: number[] = [];
   for (let i = 0; i < ALONE; i++) {

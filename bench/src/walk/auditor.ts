@@ -1,4 +1,7 @@
-/** The auditor: a Receipt, a bundle and a bare JWS, offline and from the service; the audit from the evidence; the monitor. */
+/**
+ * The auditor's part: a Receipt, a bundle and a bare JWS, offline and from the service; the audit from the evidence;
+ * the monitor.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Place, World } from './developer.ts';
@@ -45,7 +48,7 @@ export const walkAsAuditor = async (steps: Steps, place: Place, world: World): P
   await steps.time(PATH, 'a Receipt, its decision and a bundle, offline', () => {
     receipt(`receipt.json ${pinned}`, 'VALID');
     receipt(`decision.json ${pinned}`, 'VALID');
-    // Its day is not over: a bundle that is whole is that of the repository.
+    // The day of this bundle is not over; the repository has a complete bundle.
     receipt(`bundle.json ${pinned}`, 'is not closed yet', 2);
     const example = join(place.clone, 'examples', 'bundle');
     receipt(`${example}/bundle.json --did-document ${example}/did.json`, 'VALID');

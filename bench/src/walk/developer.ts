@@ -1,4 +1,4 @@
-/** The developer: the service, the packages, a shop of one's own, a Grant, an order. */
+/** The developer's part: the service, the packages, an own shop, a Grant, an order. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Running, Steps } from './steps.ts';
@@ -7,7 +7,7 @@ export interface Place {
   readonly folder: string;
   /** Folder of the repository. */
   readonly clone: string;
-  /** Where `npm run pack` writes. */
+  /** The folder into which `npm run pack` writes. */
   readonly packages: string;
   readonly ports: readonly number[];
 }
@@ -17,7 +17,7 @@ export interface World {
   readonly baseUrl: string;
   readonly serviceDid: string;
   readonly relyingPartyKey: string;
-  /** A verification that nobody has sent yet. */
+  /** The body of a verification that has not been sent yet. */
   readonly bodyPath: string;
 }
 
@@ -90,7 +90,7 @@ export const walkAsDeveloper = async (steps: Steps, place: Place): Promise<World
   };
 };
 
-/** As somebody who types it into the file. */
+/** Changes the file as a reader would who types the values into it. */
 const fillIn = (file: string, values: Readonly<Record<string, string>>): void => {
   let text = readFileSync(file, 'utf8');
   for (const [name, value] of Object.entries(values))

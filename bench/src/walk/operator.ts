@@ -1,4 +1,4 @@
-/** The operator: programs as folders, a production of one's own, a backup that is restored. */
+/** The operator's part: programs as folders, an own production, a backup that is restored. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Place } from './developer.ts';

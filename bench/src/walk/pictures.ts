@@ -1,4 +1,4 @@
-/** Each page as one picture: on a desk and on a phone, light above and dark below. */
+/** Makes one picture of each page: on a desktop and on a phone, light above and dark below. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';

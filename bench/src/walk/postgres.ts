@@ -1,4 +1,7 @@
-/** The PostgreSQL of Debian, whose pg_dump is of its version; as nobody, since it refuses to be root's. */
+/**
+ * Debian's PostgreSQL, whose pg_dump has the same version. Where root starts it, it runs as `nobody`, since it refuses
+ * to run as root.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

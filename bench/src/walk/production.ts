@@ -1,6 +1,6 @@
 /**
- * A stranger's production: the blocks of deploy/README.md "By hand", in one shell, as they stand there. Only the database's
- * address is put in.
+ * A production by somebody new to the project: the blocks of deploy/README.md "By hand", unchanged, in one shell. Only
+ * the database's address is inserted.
  */
 import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -16,7 +16,7 @@ const HEADING = '## By hand';
 const DATABASE = 'DB=127.0.0.1:5432';
 /** Ports of the section's nodes, worker and proxy. */
 const PORTS = [8080, 8081, 8443, 9464, 9465, 9466];
-/** What each block comes to, and what it must have written. */
+/** The blocks, each with its result and what it must have written. */
 const BLOCKS = [
   ['built, roles, database, migrated as its owner', /svc may run the service/],
   ['secrets, keys, config check', /It can start\./],

@@ -1,4 +1,4 @@
-/** The steps of a walk: each is timed, and the first that does not do what it should ends the walk with its output. */
+/** The steps of a walk. Each is timed; the first that fails ends the walk and prints its output. */
 import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import type { Cleanup } from '../harness/cleanup.ts';
@@ -13,7 +13,7 @@ export interface Step {
 }
 
 export interface Running {
-  /** Everything that it has written, up to the line that was waited for. */
+  /** All output up to the line that was waited for. */
   readonly output: string;
   stop(): Promise<void>;
 }
@@ -42,7 +42,10 @@ export class Steps {
     return result;
   }
 
-  /** What a command line writes. Throws Error where it does not end with `code`, or `expected` is not in it. */
+  /**
+   * Runs a command line and returns its output. Throws Error where its exit code is not `code`, or its output does not
+   * contain `expected`.
+   */
   run(line: string, cwd: string, { expected = '', code = 0, env = {} as Environment } = {}): string {
     const { status, stdout, stderr, error } = spawnSync('sh', ['-c', line], {
       cwd,
@@ -57,15 +60,17 @@ export class Steps {
     return output;
   }
 
-  /** A program that goes on, once it has written `ready`. Ended with the walk, if not before. */
+  /**
+   * Starts a program that keeps running; resolves once it has printed `ready`. It is ended with the walk at the latest.
+   */
   async start(line: string, cwd: string, ready: string, env: Environment = {}): Promise<Running> {
     const { until, stop } = this.open(line, cwd, env);
     return { output: await until(ready), stop };
   }
 
   /**
-   * A program that goes on; `until` answers everything that it has written once that has `text`. Ended with the walk,
-   * if not before.
+   * Starts a program that keeps running. `until` resolves with all of its output once that contains `text`. It is ended
+   * with the walk at the latest.
    */
   open(line: string, cwd: string, env: Environment = {}): Open {
     const child = spawn('sh', ['-c', `exec ${line}`], {

@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- walk [-- --pictures FOLDER] [-- --path production]`: what a shop's developer, an auditor and an
- * operator do in their first hour, by the READMEs alone, from a clone of what is committed and from folders with
- * nothing else in them, with empty caches of npm and pnpm; timed. `--pictures`: every page as it is then, on a desk and
- * on a phone, light and dark. `--path production`: in place of these deploy/README.md "By hand", block by
- * block, and nothing else. Needs git, Debian's chromium and PostgreSQL 15 or later, and the package registry.
+ * `npm run bench -- walk [-- --pictures FOLDER] [-- --path production]`: the first hour of a shop's developer, an
+ * auditor and an operator, by the READMEs alone, timed. It works in a clone of what is committed and in empty folders,
+ * with empty caches of npm and pnpm. `--pictures` stores every page as it is then, on a desktop and on a phone, light
+ * and dark. `--path production` runs only deploy/README.md "By hand" instead, block by block. Needs git, Debian's
+ * chromium and PostgreSQL 15 or later, and the package registry.
  */
 import { mkdirSync } from 'node:fs';
 import { homedir, loadavg } from 'node:os';
@@ -23,7 +23,7 @@ import { Steps } from './steps.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A home without caches; how the registry is reached is that of this machine. */
+/** A home without caches. The access to the registry is that of this machine. */
 const emptyEnvironment = (home: string) => ({
   ...{ PATH: process.env.PATH ?? '', HOME: home, CI: '1', NO_COLOR: '1' },
   npm_config_userconfig: process.env.npm_config_userconfig ?? join(homedir(), '.npmrc'),
