@@ -1,5 +1,5 @@
-# What the checks of deploy/ have in common. A check ends with 0: holds, 1: does not, 77: could not be run here, for want
-# of a tool that it names. Everything it starts ends with it.
+# Common parts of the checks of deploy/. Exit code of a check: 0 holds, 1 does not, 77 could not run here for want of a
+# tool, which it names. Everything that a check starts ends with it.
 set -euo pipefail
 deploy=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$deploy")
@@ -22,7 +22,7 @@ at_end() { cleanups+=("$1"); }
 say() { printf '%s\n' "$*"; }
 fail() { printf 'does not hold: %s\n' "$*" >&2; exit 1; }
 
-# need TOOL PACKAGE …: what is missing is named with the Debian package that has it.
+# need TOOL PACKAGE …: names each missing tool with the Debian package that has it.
 need() {
   local PATH=$PATH:/usr/sbin
   local missing=()
@@ -35,20 +35,21 @@ need() {
   exit 77
 }
 
-# A decision is asked for with the clone's own SDKs.
+# Asks for a decision with this clone's SDKs.
 need_built() { [[ -e $root/node_modules/tsx ]] || { echo 'cannot be checked here: run npm run build first' >&2; exit 77; }; }
 
-# from_source EXPRESSION: in terms of `config` and `limits`, which are what the service itself reads and opens.
+# from_source EXPRESSION: evaluates it with `config` and `limits`, which the service itself reads and opens.
 from_source() {
   (cd "$root" && node --conditions=svc-source --import tsx --input-type=module --eval "import * as config from './packages/config/src/index.ts';
     import * as limits from './packages/store-pg/src/store-limits.ts'; console.log($1)")
 }
-# connections_for PROCESSES RUNNERS: the max_connections of docs/operations.md, Database; PostgreSQL reserves 3 unless it is told otherwise.
+# connections_for PROCESSES RUNNERS: the max_connections of docs/operations.md, Database. PostgreSQL reserves 3 by
+# default.
 connections_for() {
   from_source "$1 * limits.CONNECTIONS_OF_PROCESS + $2 * limits.CONNECTIONS_OF_RUNNER + limits.CONNECTIONS_OF_OPERATORS + 3"
 }
 
-# free_ports N: so many ports of 127.0.0.1 that nobody listens on.
+# free_ports N: N free ports of 127.0.0.1.
 free_ports() {
   node -e 'const { createServer } = require("node:net"); const found = [];
     const next = () => { const one = createServer().listen(0, "127.0.0.1", () => { found.push(one);
@@ -66,7 +67,7 @@ until_ok() {
   done
 }
 
-# start_postgres PORT: Debian's server in the working folder, over TCP on 127.0.0.1. The superuser is postgres.
+# start_postgres PORT: starts Debian's server in the working folder, over TCP on 127.0.0.1. The superuser is postgres.
 start_postgres() {
   local bin data=$work/postgres as=()
   bin=$(find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -1)
@@ -78,7 +79,7 @@ start_postgres() {
   at_end "${as[*]} $bin/pg_ctl -D $data/db -m immediate stop"
 }
 
-# make_secrets FOLDER: keys as docs/operations.md has them, readable by the owner alone.
+# make_secrets FOLDER: makes keys as docs/operations.md describes them, readable only by their owner.
 make_secrets() {
   mkdir -p "$1"
   node -e 'const { generateKeyPairSync, randomBytes } = require("node:crypto"); const { writeFileSync } = require("node:fs");

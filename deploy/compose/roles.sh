@@ -1,7 +1,7 @@
 #!/bin/sh
-# Run once by the image of PostgreSQL, on an empty data folder: the role that owns the database, the one for the service, which
-# owns nothing, and the one for the conformance runner, which sees the queue of runs alone. Their passwords are files, which psql
-# reads itself: its arguments and its environment are shown to others.
+# PostgreSQL's image runs it once, on an empty data folder. It makes three roles: the owner of the database; the
+# service's, which owns nothing; and the conformance runner's, which sees only the queue of runs. psql itself reads the
+# passwords from files, since other users can see its arguments and its environment.
 set -eu
 for role in owner service runner; do
   [ -s "$SVC_PASSWORDS/$role-password" ] || { echo "$SVC_PASSWORDS/$role-password is missing or empty" >&2; exit 1; }

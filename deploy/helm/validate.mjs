@@ -1,8 +1,8 @@
 // usage: node validate.mjs CHART RENDERED.yaml VALUES.yaml…
 //
-// Holds the values (alone, where RENDERED is -) against the chart's schema, and what was rendered against the Kubernetes
-// API (and the Prometheus operator's): types by their OpenAPI schemas, fields that do not exist by their TypeScript
-// types; then what these do not say.
+// Validates the values (only these, where RENDERED is -) against the chart's schema, and the rendered documents against
+// the Kubernetes API (and the Prometheus operator's): types by their OpenAPI schemas, unknown fields by their
+// TypeScript types. Then it checks what these cannot express.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

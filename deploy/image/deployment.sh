@@ -1,6 +1,6 @@
-# A deployment in containers of the image, beside a real PostgreSQL: for the checks of the image and of compose.yaml.
-# start_deployment IMAGE: database, roles, migration, keys, fence; sets `environment`, `mounts`, the ports, and what the runner has in
-# their place.
+# A deployment in containers of the image, beside a real PostgreSQL, for the checks of the image and of compose.yaml.
+# start_deployment IMAGE: makes database, roles, migration, keys and fence; sets `environment`, `mounts`, the ports, and
+# the runner's own environment and mounts.
 start_deployment() {
   local image=$1 database_port
   read -r database_port api_port api_admin worker_admin runner_admin < <(free_ports 5)
@@ -26,16 +26,17 @@ start_deployment() {
     svc-admin migrate --service-role svc --runner-role svc_runner | grep 'svc may run the service' >/dev/null || fail 'svc-admin migrate'
 }
 
-# start_program NAME ADMIN_PORT IMAGE COMMAND…: detached; ends with the check.
+# start_program NAME ADMIN_PORT IMAGE COMMAND…: starts it detached; it ends with the check.
 start_program() { start_detached "$1" "${environment[@]}" --env "SVC_ADMIN_PORT=$2" "${mounts[@]}" "${@:3}"; }
-# start_runner: the same with what the conformance runner has.
+# start_runner: the same with the runner's environment and mounts.
 start_runner() { start_detached "$1" "${runner_environment[@]}" --env "SVC_ADMIN_PORT=$2" "${runner_mounts[@]}" "${@:3}"; }
 start_detached() {
   podman_run --detach --name "$1" "${@:2}" >/dev/null
   at_end "podman_here rm --force --time 0 $1"
 }
 
-# await_ready NAME…: each says so on its admin port, asked from inside by the command that the health check uses.
+# await_ready NAME…: waits until each answers ready on its admin port, asked from inside by the command of the health
+# check.
 await_ready() {
   local name
   for name in "$@"; do

@@ -165,7 +165,7 @@ export class LoneServer implements Queryable {
   }
 
   /**
-   * From now on restarts the server a second after it ends, as often as it ends, as `Restart=always` or Patroni would.
+   * Restarts the server from now on, a second after it ends, as often as it ends, as `Restart=always` or Patroni would.
    */
   supervise(): void {
     this.#isSupervised = true;

@@ -32,9 +32,9 @@ export interface ReceiptTemplate {
 
 export interface ReceiptTemplates {
   readonly allow: ReceiptTemplate;
-  /** Of a request about an authenticated Grant. */
+  /** Denial of a request about an authenticated Grant. */
   readonly deny: ReceiptTemplate;
-  /** Of a request that could not be read. */
+  /** Denial of a request that could not be read. */
   readonly malformed: ReceiptTemplate;
 }
 

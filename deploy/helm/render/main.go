@@ -1,6 +1,6 @@
-// Renders the chart as `helm template` does, for where no helm is to be had: the same template engine, the functions of
-// sprig and Helm's own that charts of this repository use (include, toYaml, toJson, required, fail), values merged the same
-// way. It is no helm: hooks are not ordered, and a function that is not here is an error.
+// Renders the chart as `helm template` does, where helm is not available. It has the same template engine, the
+// functions of sprig and Helm's own that charts of this repository use (include, toYaml, toJson, required, fail), and
+// merges values the same way. It does not order hooks, and a function that is missing here is an error.
 //
 // usage: render CHART NAMESPACE RELEASE VALUES.yaml…   Writes the documents to standard output.
 package main
@@ -21,7 +21,7 @@ import (
 
 type files struct{ chart string }
 
-// Get answers the text of a file of the chart, and nothing where it is missing, as Helm does.
+// Get returns the text of a file of the chart, or nothing where it is missing, as Helm does.
 func (f files) Get(name string) string {
 	text, _ := os.ReadFile(filepath.Join(f.chart, name))
 	return string(text)
@@ -87,7 +87,7 @@ func readYaml(file string) map[string]interface{} {
 	return read
 }
 
-// merge lays `over` on `under`: maps key by key, everything else as a whole.
+// merge lays `over` on `under`: maps key by key, any other value as a whole.
 func merge(under, over map[string]interface{}) map[string]interface{} {
 	for key, value := range over {
 		lower, isMap := under[key].(map[string]interface{})

@@ -10,7 +10,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
-{{- /* (list $ "api"): what selects one component. */ -}}
+{{- /* (list $ "api"): the labels that select one component. */ -}}
 {{- define "svc.selector" -}}
 app.kubernetes.io/name: svc
 app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
@@ -25,7 +25,7 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 {{- end -}}
 
-{{- /* Of every pod: nothing is root, writable or privileged. */ -}}
+{{- /* Every pod: not root, nothing writable, not privileged. */ -}}
 {{- define "svc.podSecurity" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -62,7 +62,7 @@ metadata:
 spec:
   serviceAccountName: {{ include "svc.name" $ }}{{ if eq $component "runner" }}-runner{{ end }}
   {{- include "svc.podSecurity" $ | nindent 2 }}
-  # Requests under way are finished within 10 s of SIGTERM, which comes after preStop.
+  # Requests under way finish within 10 s of SIGTERM, which follows preStop.
   terminationGracePeriodSeconds: 30
   containers:
     - name: {{ $component }}
@@ -96,7 +96,7 @@ spec:
         periodSeconds: 10
         timeoutSeconds: 5
         failureThreshold: 6
-      # Not /readyz: a hold is most often one of all pods, and a Service without any would let nobody revoke.
+      # Not /readyz: a hold usually affects all pods, and without any pod in the Service no caller could revoke.
       readinessProbe:
         httpGet: { path: /servez, port: admin }
         periodSeconds: 2
@@ -104,7 +104,7 @@ spec:
         failureThreshold: 2
       {{- if eq $component "api" }}
       lifecycle:
-        # Until every proxy has heard that this pod is going, it goes on accepting.
+        # The pod accepts requests until every proxy has learned that it is ending.
         preStop:
           exec:
             command: [sleep, "8"]
@@ -114,7 +114,7 @@ spec:
       volumeMounts:
         - { name: credentials, mountPath: /run/secrets/svc-credentials, readOnly: true }
         {{- if ne $component "runner" }}
-        # Where deploy/image/start leaves its marker: it outlasts a container that probes end, and not the pod.
+        # The folder of the marker of deploy/image/start: it survives a container that probes end, but not the pod.
         - { name: must-not-start, mountPath: /run/svc }
         {{- include "svc.mounts" $ | nindent 8 }}
         {{- end }}
@@ -135,7 +135,7 @@ spec:
         secretName: {{ $.Values.secrets.signingKeys.name }}
         defaultMode: 288 # 0440
         {{- if eq $component "worker" }}
-        # It signs status lists and checkpoints, and no Receipt.
+        # The worker signs status lists and checkpoints, no Receipts.
         items:
           {{- range prepend $.Values.worker.keyFiles "status-keys.json" }}
           - { key: {{ . }}, path: {{ . }} }
@@ -145,7 +145,7 @@ spec:
     {{- end }}
 {{- end -}}
 
-{{- /* Keys, token, fence and cold days, of every program but the runner; signing-keys is a volume of the pod. */ -}}
+{{- /* Keys, token, fence and cold days, for every program but the runner; signing-keys is a volume of the pod. */ -}}
 {{- define "svc.mounts" -}}
 - { name: signing-keys, mountPath: /run/secrets/svc, readOnly: true }
 {{- if .Values.signers.pkcs11.volume }}
@@ -182,7 +182,7 @@ spec:
 {{ dict "database-url" $secrets.database "database-read-url" $secrets.readDatabase "admin-token" $secrets.adminToken "provision-keys" $secrets.provisionKeys "key-passphrase" $secrets.keyPassphrase "pkcs11-pin" $secrets.pkcs11Pin "webhook-keys" $secrets.webhookKeys | toJson }}
 {{- end -}}
 
-{{- /* (dict "file-name" .Values.secrets.one …): each a file; without a name there is none. */ -}}
+{{- /* (dict "file-name" .Values.secrets.one …): one file each; none where the Secret has no name. */ -}}
 {{- define "svc.credentials" -}}
 projected:
   defaultMode: 288 # 0440
@@ -203,7 +203,7 @@ projected:
 {{- end }}
 {{- end -}}
 
-{{- /* What all programs are told. */ -}}
+{{- /* The environment of all programs. */ -}}
 {{- define "svc.place" -}}
 - { name: SVC_ENV, value: production }
 - { name: SVC_DOMAIN, value: {{ required "domain: part of every DID" .Values.domain | quote }} }
@@ -213,7 +213,7 @@ projected:
 {{- with .Values.statusBaseUrl }}
 - { name: SVC_STATUS_BASE_URL, value: {{ . | quote }} }
 {{- end }}
-# For the kubelet and Prometheus; the network policy keeps everybody else away from it.
+# For the kubelet and Prometheus; the network policy refuses every other client.
 - { name: SVC_ADMIN_HOST, value: 0.0.0.0 }
 - { name: DATABASE_URL_FILE, value: /run/secrets/svc-credentials/database-url }
 {{- if .Values.databaseWithoutTls }}
@@ -221,7 +221,7 @@ projected:
 {{- end }}
 {{- end -}}
 
-{{- /* (list $ "api"): what API, worker and svc-admin are told; calls, and who may make them, are the API's matter. */ -}}
+{{- /* (list $ "api"): the environment of API, worker and svc-admin. What callers may do is configured for the API only. */ -}}
 {{- define "svc.env" -}}
 {{- $ := index . 0 }}{{ $component := index . 1 -}}
 {{- $keys := ternary "/var/lib/svc-keys/set" "/run/secrets/svc" (eq $component "admin") -}}
@@ -260,7 +260,7 @@ projected:
 {{- include "svc.variables" $.Values.env }}
 {{- end -}}
 
-{{- /* What reaches private keys outside of the key sets. */ -}}
+{{- /* The settings for private keys outside of the key sets. */ -}}
 {{- define "svc.signers" -}}
 {{- if .Values.secrets.keyPassphrase.name }}
 - { name: SVC_KEY_PASSPHRASE_FILE, value: /run/secrets/svc-credentials/key-passphrase }
