@@ -1,6 +1,6 @@
 /**
- * API nodes within the test's own process, composed from source: an edited handler is tested as it stands. A node shares
- * nothing with the next but the database and the keys, as two processes would.
+ * API nodes within the test's own process, composed from the sources, so that an edited handler is tested without a
+ * build. Nodes share only the database and the keys, as separate processes would.
  */
 import { loadSecrets, type Secrets } from '@svc/config';
 import { createLogger, readConfig } from '@svc/process';
@@ -28,7 +28,7 @@ export interface ApiNodes<Node extends ApiNode = ApiNode> {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** What every node of a test file has in common; `env` adds to it. */
+/** The environment that every node of a test file has; `env` adds to it. */
 export const nodeEnv = (databaseUrl: string, env: Environment): Environment => ({
   DATABASE_URL: databaseUrl,
   SVC_ADMIN_TOKEN: ADMIN_TOKEN,
@@ -38,7 +38,7 @@ export const nodeEnv = (databaseUrl: string, env: Environment): Environment => (
   ...env,
 });
 
-/** Starts `count` nodes that serve the same deployment; `limits` where they are others than those of the configuration. */
+/** Starts `count` nodes of the same deployment. `limits` replaces limits of the configuration. */
 export const startApiNodes = async (
   count: number,
   databaseUrl: string,
@@ -61,7 +61,7 @@ export const startApiNodes = async (
 /** A node within the test's process. */
 export interface InnerNode extends ApiNode {
   readonly service: ServiceDeps;
-  /** What it signs with, read again only where a key has ended. */
+  /** The keys with which the node signs; read again only after a key has ended. */
   readonly secrets: Secrets;
 }
 
@@ -70,9 +70,9 @@ interface StartedNode extends InnerNode {
 }
 
 const TEST_LIMITS: Partial<HttpLimits> = {
-  // A test ends when it has its answers: nothing more is on its way.
+  // A test ends when it has its answers, so no connection needs a grace period.
   idleGraceMs: 0,
-  // What is decided is tested here, on machines that are busy with other tests. Tests of the deadline say so.
+  // Long, since other tests keep the machine busy. Tests of the deadline set their own.
   verifyDeadlineMs: 10_000,
 };
 
@@ -91,7 +91,7 @@ const startOne = async (
     logger: createLogger('info', { write: (line) => void log.push(line) }),
     limits: { ...TEST_LIMITS, ...limits },
     deadlines: PATIENT,
-    // Most nodes here are asked a few things and closed.
+    // Most nodes here answer a few calls and are closed.
     opensAhead: false,
   });
   const urlOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;

@@ -1,4 +1,6 @@
-/** Real API processes for tests: the program as its sources are, its own sockets, a shared database and shared keys. */
+/**
+ * Real API processes for tests: the program built from the sources, its own sockets, a shared database and shared keys.
+ */
 import { asService } from '@svc/testkit';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
@@ -38,23 +40,23 @@ export const startApiProcesses = async (
 };
 
 /**
- * For what shares nothing but the database and the keys: processes in a deep run; a sample, whose nodes do so too,
- * starts none.
+ * Nodes that share only the database and the keys: separate processes in a deep run. In a sample they are nodes of this
+ * process, which share no more.
  */
 export const startSeparateNodes: (...parameters: Parameters<typeof startApiProcesses>) => Promise<ApiNodes> =
   isDeep ? startApiProcesses : startApiNodes;
 
-/** Ends one at once: it waits for nobody's idle connection. */
+/** Ends a process at once, without waiting for idle connections. */
 export const stopAtOnce = (node: Program): Promise<number | null> => {
   closeIdleConnections();
   return node.stop();
 };
 
-/** One. The caller ends it. */
+/** Starts one process. The caller ends it. */
 export const startApiProcess = async (
   databaseUrl: string,
   env: Readonly<Record<string, string>> = {},
-  /** The program; by default that of the sources as they are. */
+  /** The program; by default the one built from the present sources. */
   file = programFile('apps/api'),
 ): Promise<ApiProcess> => {
   const [port, adminPort] = await findFreePorts(2);

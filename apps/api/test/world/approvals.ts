@@ -1,4 +1,4 @@
-/** Denials that can be approved, requests about them, and the Grants that approve them. */
+/** Denials that can be approved, requests for their approval, and the Grants that approve them. */
 import { randomBytes } from 'node:crypto';
 import { type Capability, encodeUlid } from '@svc/protocol';
 import { signProof } from '@svc/sdk-principal/agent';
@@ -6,7 +6,7 @@ import type { ContractAnswer } from './contract-call.ts';
 import type { Deployment } from './deployment.ts';
 import { type HeldGrant, type Receipt, receiptOf, type Tenants } from './tenants.ts';
 
-/** Beyond the 1000 of `issueGrant`. */
+/** Above the limit of 1000 in `issueGrant`. */
 export const DEAR = {
   type: 'commerce:purchase',
   resource: 'order/7',
@@ -16,10 +16,10 @@ export const DEAR = {
 
 type Action = { readonly type: string; readonly resource: string; readonly [name: string]: unknown };
 
-/** By Receipt. */
+/** Proofs by Receipt id. */
 const proofs = new Map<string, string>();
 
-/** Of a denial that was made here. */
+/** The Proof of a denial that this file made; for any other Receipt a text that is not a Proof. */
 export const proofOf = (receiptId: string): string => proofs.get(receiptId) ?? 'a.b.c';
 
 export const verifyAction = async (
@@ -53,7 +53,7 @@ export interface Asked {
   readonly capability: Capability;
 }
 
-/** A request that is pending. */
+/** Makes a request that is pending. */
 export const ask = async (
   deployment: Deployment,
   tenants: Tenants,
@@ -71,7 +71,7 @@ export const askedOf = ({ status, text, json }: ContractAnswer): Asked => {
 
 export const statusOf = ({ json }: ContractAnswer) => (json.task as { status: string } | undefined)?.status;
 
-/** As asked, or with what is given in its place. */
+/** Signs the Grant that was asked for, with the given members replaced. */
 export const signApproval = (
   { principal, agent, rpDid }: Tenants,
   capability: Capability,
@@ -102,7 +102,7 @@ export const reject = (
 export const read = ({ call }: Deployment, { rpKey: key }: Tenants, id: string, query = '') =>
   call('GET', `/access/v1/requests/${id}${query}`, { key });
 
-/** Recorded as it would be, and due since a moment ago. */
+/** Inserts a copy of the request `like` that has just expired. */
 export const insertDue = async ({ sql }: Deployment, like: string): Promise<string> => {
   const id = `arq_${encodeUlid(Date.now(), randomBytes(10))}`;
   await sql.query(

@@ -1,4 +1,4 @@
-/** Grants with budgets, requests against them, and what became of these. */
+/** Grants with budgets, requests against them, and their outcomes. */
 import { type Action, type Capability, type Period, periodStartMs } from '@svc/protocol';
 import { apiCall, purchase } from '@svc/sdk-principal';
 import { signProof } from '@svc/sdk-principal/agent';
@@ -25,7 +25,7 @@ export const totalOf = (maxTotalMinor: number): Capability => purchase({ ...PURC
 export const perPeriodOf = (maxPerPeriodMinor: number, period: Period): Capability =>
   purchase({ ...PURCHASE, maxPerPeriodMinor, period });
 
-/** A `/verify` body with a Proof that nobody has used. */
+/** A `/verify` body with an unused Proof. */
 export const bodyFor = async (
   { agent, rpDid }: Pick<Tenants, 'agent' | 'rpDid'>,
   { grant, grantId }: HeldGrant,
@@ -36,7 +36,7 @@ export const bodyFor = async (
   action,
 });
 
-/** How many answers of each kind: `ALLOW`, a reason, or the status of what is no Receipt. */
+/** Number of answers of each kind: `ALLOW`, a reason, or the status of an answer without a Receipt. */
 export const countAnswers = (answers: readonly Answer[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const answer of answers) {
@@ -47,7 +47,7 @@ export const countAnswers = (answers: readonly Answer[]): Record<string, number>
   return counts;
 };
 
-/** Waits until so much of the present window is left that a test does not see it end. */
+/** Waits until at least `ms` of the present window is left, so that it does not end during a test. */
 export const awayFromTheEndOf = async (period: Period, ms: number): Promise<void> => {
   const start = periodStartMs(period, Date.now() + ms);
   const waitMs = start - Date.now();

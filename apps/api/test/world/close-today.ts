@@ -6,7 +6,7 @@ import { type ClosedDays, closeDays, type ServiceDeps } from '@svc/service';
 import { ADMIN_TOKEN, DOMAIN } from './api-node.ts';
 import type { Deployment } from './deployment.ts';
 
-/** `dataDir` is the deployment's, for its signing keys. `then` works on the same service before it is closed. */
+/** `dataDir` is the deployment's, with its signing keys. `then` uses the same service before it is closed. */
 export const closeToday = async (
   { databaseUrl, sql }: Pick<Deployment, 'databaseUrl' | 'sql'>,
   dataDir: string,
@@ -39,7 +39,7 @@ export const closeToday = async (
   }
 };
 
-/** Answers the function that it has replaced. */
+/** Returns the text of the function that it has replaced. */
 const closeEveryDay = async (sql: Deployment['sql']): Promise<string> => {
   const { rows } = await sql.query<{ text: string }>(
     `select pg_get_functiondef('svc_close_day'::regproc) as text`,

@@ -1,6 +1,6 @@
 /**
- * Calls whose every answer is held against the contract: the route is found by method and path, and status, body,
- * content type and the headers that all answers share are checked before a test sees anything.
+ * Calls whose every answer is checked against the contract. The route is found by method and path; status, body,
+ * content type and the headers that all answers share are checked before the test gets the answer.
  */
 import { type ErrorCode, errorCodesOf, type Route, routes } from '@svc/contract';
 import { decodeUtf8 } from '@svc/protocol';
@@ -10,18 +10,18 @@ import { type Answer, call } from './tenants.ts';
 type CallOptions = NonNullable<Parameters<typeof call>[3]>;
 
 export interface ContractCallOptions extends CallOptions {
-  /** Client address as the proxy in front reports it; a new one for each call unless given. */
+  /** Client address as the proxy in front reports it; by default a new one for each call. */
   readonly ip?: string;
 }
 
 export interface ContractAnswer extends Answer {
-  /** The body as JSON; empty where it is none. */
+  /** The body as JSON; empty where the body is not a JSON object. */
   readonly json: Readonly<Record<string, unknown>>;
 }
 
 let addresses = 0;
 
-/** An address that no limiter has met: calls do not use up each other's allowance. */
+/** An address that no rate limiter has seen, so that calls do not use up each other's limits. */
 export const freshAddress = (): string => {
   addresses += 1;
   return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
@@ -98,11 +98,11 @@ const headerProblems = (sent: Sent, route: Route | null, answer: Answer): string
   ];
 };
 
-/** `/healthz` answers 503 with a Health, which is a finding and not a refusal. */
+/** `/healthz` answers 503 with a Health, which is a result and not a refusal. */
 const saysWhenToRetry = ({ text }: Answer): boolean =>
   ['RATE_LIMITED', 'SERVICE_UNAVAILABLE'].includes(String(jsonOf(text).error));
 
-/** An id that the caller chose comes back under both names; one that is unusable under neither. */
+/** An id that the caller chose is returned under both header names; an id that is not usable under neither. */
 const requestIdProblems = ({ headers }: Sent, answer: Answer): string[] => {
   const sent = headers['x-request-id'] ?? '';
   const text = decodeUtf8(Buffer.from(sent, 'latin1')) ?? sent;
@@ -112,7 +112,7 @@ const requestIdProblems = ({ headers }: Sent, answer: Answer): string[] => {
   return isUsable && answer.headers['svc-request-id'] !== sent ? ['svc-request-id is not what was sent'] : [];
 };
 
-/** Any page may read what is public, and no page what takes a credential. */
+/** A page of any origin may read public routes, and none may read a route that takes a credential. */
 const originProblems = (route: Route | null, answer: Answer): string[] => {
   if (route === null) return [];
   const allowed = answer.headers['access-control-allow-origin'];
@@ -120,13 +120,13 @@ const originProblems = (route: Route | null, answer: Answer): string[] => {
   return allowed === right ? [] : [`access-control-allow-origin is ${allowed}`];
 };
 
-/** The route that a method and path name; HEAD is GET. */
+/** The route of a method and path; HEAD counts as GET. */
 const findRoute = (method: string, path: string): Route | null => {
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   const place = path.split('?', 1)[0] ?? '';
   if (!isWellEncoded(place)) return null;
   const found = (Object.values(routes) as Route[]).filter((route) => matches(route, place));
-  // A fixed segment comes before a parameter, whatever the method.
+  // A fixed segment takes precedence over a parameter, whatever the method.
   const fixed = found.filter((route) => !route.path.includes('{'));
   return (fixed.length > 0 ? fixed : found).find((route) => route.method === name) ?? null;
 };
@@ -153,7 +153,7 @@ const jsonOf = (text: string): Record<string, unknown> => {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    // Several lines of JSON are none.
+    // Several lines of JSON are not one JSON value.
     return {};
   }
 };

@@ -1,4 +1,6 @@
-/** `SVC_DATA_DIR` of a test file: one for all its nodes, so that a kid of the service is never another key. */
+/**
+ * `SVC_DATA_DIR` of a test file: one folder for all its nodes, so that a kid of the service always means the same key.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +12,7 @@ export const dataFolder = (): string => {
   return folder;
 };
 
-/** After the last test of the file. */
+/** Call it after the last test of the file. */
 export const removeDataFolder = (): void => {
   if (folder !== null) rmSync(folder, { recursive: true, force: true });
   folder = null;

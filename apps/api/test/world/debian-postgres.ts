@@ -1,4 +1,4 @@
-/** A PostgreSQL as Debian installs it, with pg_dump, psql and pg_upgrade of its own: the embedded one comes without them. */
+/** A PostgreSQL as Debian installs it, with its pg_dump, psql and pg_upgrade, which the embedded one lacks. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,14 +12,14 @@ const has = (version: number, ...programs: readonly string[]): boolean =>
   programs.every((program) => existsSync(join(HOME, String(version), 'bin', program)));
 
 const versions = (existsSync(HOME) ? readdirSync(HOME) : []).map(Number).filter((version) => version >= 15);
-/** Those that a server and a dump can be had of, the oldest first. */
+/** Versions of which the server and pg_dump are installed, oldest first. */
 export const debianVersions: readonly number[] = versions
   .filter((version) => has(version, 'initdb', 'pg_ctl', 'pg_dump', 'psql'))
   .sort((left, right) => left - right);
 
 /**
- * From the oldest to the newest server; the same version twice where there is one, which pg_upgrade takes. Null: no
- * pg_upgrade.
+ * The oldest and the newest installed server; the same version twice where there is only one, which pg_upgrade accepts.
+ * Null where pg_upgrade is missing.
  */
 export const upgradePath: { readonly from: number; readonly to: number } | null = (() => {
   const from = debianVersions[0];
@@ -28,15 +28,15 @@ export const upgradePath: { readonly from: number; readonly to: number } | null 
 })();
 
 export interface DebianPostgres {
-  /** A superuser's URL on a new, empty database. */
+  /** Creates an empty database; returns a superuser's URL. */
   createDatabase(name: string): Promise<string>;
-  /** What `pg_dump FROM | psql TO` does, ending at the first error. `to` may be on another server. */
+  /** Runs `pg_dump FROM | psql TO`, ending at the first error. `to` may be on another server. */
   dumpInto(from: string, to: string): Promise<void>;
-  /** From now on it takes TLS, with this certificate for `localhost`. */
+  /** Turns on TLS with this certificate for `localhost`. */
   takeTls(leaf: { readonly cert: string; readonly key: string }): Promise<void>;
-  /** Makes it a server of that version with `pg_upgrade`. The same URLs. */
+  /** Upgrades the server to that version with `pg_upgrade`. The URLs stay the same. */
   upgradeTo(version: number): void;
-  /** A standby made with `pg_basebackup`, which ends with this server: the URL of a database there. */
+  /** Starts a standby made with `pg_basebackup`, which ends with this server. Returns the URL of a database on it. */
   startStandby(name: string): Promise<string>;
   stop(): void;
 }

@@ -1,9 +1,9 @@
-/** Decisions stored beside the service: as many as a test wants, about whom it wants, each with a real Receipt behind it. */
+/** Stores decisions by SQL, as many and about the subjects that a test needs, each with a real Receipt. */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import type { Client } from 'pg';
 
-/** As lists show it; what is left out is null. */
+/** A decision as lists show it; omitted members are null. */
 export interface DecisionRow {
   readonly receipt_id: string;
   readonly decision: 'ALLOW' | 'DENY';
@@ -41,7 +41,7 @@ export const newDecisionRow = (
   ...row,
 });
 
-/** `jws` is the Receipt of all of them. */
+/** `jws` is the Receipt of all rows. */
 export const insertDecisionRows = (sql: Client, rows: readonly DecisionRow[], jws: string) =>
   sql.query(
     `insert into receipts (receipt_id, relying_party, principal, grant_id, agent, key_id, decision, reason, evaluated_at,
@@ -54,6 +54,6 @@ export const insertDecisionRows = (sql: Client, rows: readonly DecisionRow[], jw
     [JSON.stringify(rows), jws],
   );
 
-/** As lists order them. */
+/** Sorts rows in the order of lists. */
 export const newestFirst = <Row extends { readonly receipt_id: string }>(rows: readonly Row[]): Row[] =>
   [...rows].sort((a, b) => (a.receipt_id > b.receipt_id ? -1 : 1));

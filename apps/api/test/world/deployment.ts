@@ -1,4 +1,4 @@
-/** API nodes on a database, and what tests need beside it: tenants, orgs, keys of every class. */
+/** API nodes on a database, with what tests need: tenants, orgs, and keys of every class. */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
@@ -27,21 +27,24 @@ export interface Registered {
 }
 
 export interface Deployment<Node extends ApiNode = ApiNode> {
-  /** The first of `processes`, which serve the same deployment. */
+  /** The first of `processes`, which all serve the same deployment. */
   readonly process: Node;
   readonly processes: readonly Node[];
   readonly databaseUrl: string;
   readonly sql: Client;
   call(method: string, path: string, options?: ContractCallOptions): Promise<ContractAnswer>;
-  /** POST as the operator; the body of a 201. */
+  /** Sends a POST as the operator; resolves with the body of a 201. */
   register(path: '/principals' | '/relying-parties', body: object, key?: string): Promise<Registered>;
-  /** A managed Principal with an Agent, and a managed relying party; in `orgId` if given. */
+  /** A managed Principal with an Agent, and a managed relying party; members of `orgId` where it is given. */
   createTenants(options?: { orgId?: string; rp?: object }): Promise<Tenants>;
   createOrg(): Promise<string>;
   /** A live key, stored as the service stores its own. */
   createKey(role: ApiKeyRole, subject: string): Promise<string>;
   revokeKey(key: string): Promise<void>;
-  /** Resolves when `count` sessions of this database, and of no other on the server, wait for a lock. */
+  /**
+   * Resolves when `count` sessions of this database wait for a lock. Sessions of other databases on the server do not
+   * count.
+   */
   untilWaiting(count: number): Promise<void>;
 }
 
@@ -49,8 +52,9 @@ export const randomSlug = (prefix: string): string => `${prefix}-${randomBytes(5
 export const newOrgId = (): string => `org_${encodeUlid(Date.now(), randomBytes(10))}`;
 
 /**
- * Two nodes within this process, with the default configuration and the sandbox, for a test file that can share them: it
- * asserts only about tenants, keys and rows of its own, and alters nothing that another file could meet.
+ * Two nodes within this process, with the default configuration and the sandbox, for a test file that can share them
+ * with others: it makes assertions only about its own tenants, keys and rows, and changes nothing that another file
+ * uses.
  */
 export const withDeployment = (): Deployment<InnerNode> => {
   let running: RunningDeployment<InnerNode> | undefined;
@@ -60,7 +64,7 @@ export const withDeployment = (): Deployment<InnerNode> => {
   return declare(() => running);
 };
 
-/** A deployment of this file alone, its nodes within this process. `env` and `limits` add to what all nodes have. */
+/** A deployment for this file only, with nodes within this process. `env` and `limits` add to what all nodes have. */
 export const withOwnDeployment = (
   env: Environment = {},
   nodes = 1,
@@ -70,17 +74,23 @@ export const withOwnDeployment = (
     startApiNodes(nodes, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }, limits),
   );
 
-/** The same of real processes, for what one process could hide: races, logs, what a program finds beside it. */
+/**
+ * The same with real processes, for faults that one process could hide: races, logs, files that a program finds beside
+ * it.
+ */
 export const withProcesses = (env: Environment = {}, count = 1): Deployment<ApiProcess> =>
   declareOwn(env, (databaseUrl) => startApiProcesses(count, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
 
-/** What shares nothing but the database and the keys: processes in a deep run; a sample, whose nodes do so too, starts none. */
+/**
+ * Nodes that share only the database and the keys: separate processes in a deep run. In a sample they are nodes of this
+ * process, which share no more.
+ */
 export const withSeparateNodes = (env: Environment = {}, count = 1): Deployment =>
   isDeep ? withProcesses(env, count) : withOwnDeployment(env, count);
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Production refuses the shared server, which writes nothing through. */
+/** A server of its own: production refuses the shared one, which does not write durably. */
 const withDurableDatabase = (): { readonly url: string } => {
   let cluster: OwnCluster | undefined;
   beforeAll(async () => {
@@ -108,7 +118,7 @@ const declareOwn = <Node extends ApiNode>(
   return declare(() => api && { databaseUrl: database.url, processes: api.processes });
 };
 
-/** `find` answers from the file's first `beforeAll` on. */
+/** `find` returns the deployment from the file's first `beforeAll` on. */
 const declare = <Node extends ApiNode>(find: () => RunningDeployment<Node> | undefined): Deployment<Node> => {
   let sql: Client | undefined;
   beforeAll(async () => {
@@ -157,7 +167,7 @@ const declare = <Node extends ApiNode>(find: () => RunningDeployment<Node> | und
     },
     untilWaiting: async (count) => {
       for (let waiting = 0; waiting < count; ) {
-        // What it shows is otherwise remembered until the end of the transaction.
+        // Without it PostgreSQL answers the same statistics until the end of the transaction.
         await deployment.sql.query('select pg_stat_clear_snapshot()');
         const { rowCount } = await deployment.sql.query(
           `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -179,7 +189,7 @@ const createKey = async (sql: Client, role: ApiKeyRole, subject: string): Promis
       );
     },
   };
-  // Only these two methods are used to issue a key.
+  // Issuing a key uses only these two methods.
   const tx = { apiKeys } as unknown as Parameters<typeof issueApiKey>[0];
   const random = { bytes: (length: number) => randomBytes(length) };
   return (await issueApiKey(tx, random, { role, subject, label: null })).value;

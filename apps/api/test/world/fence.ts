@@ -1,4 +1,4 @@
-/** A fence in a folder of its own, and what is asked about it. */
+/** A fence in a folder of its own, and queries about it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,10 @@ export { until };
 export interface TestFence {
   readonly folder: string;
   readonly fenceStore: FenceStore;
-  /** For the environment of nodes. Loaded machines stall: what it bounds is shown elsewhere. */
+  /**
+   * Variables for the environment of nodes. Its age limit is long, since loaded machines stall; another test shows the
+   * limit.
+   */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -34,7 +37,7 @@ export const readiness = async ({ adminUrl }: ApiNode) => {
   return { status, checks };
 };
 
-/** Nothing waits to be kept any more. */
+/** Waits until nothing is left to be copied beside the fence. */
 export const untilKept = (sql: {
   query(text: string): Promise<{ rowCount: number | null }>;
 }): Promise<void> => until(async () => (await sql.query('select from fence_notes')).rowCount === 0);

@@ -1,6 +1,6 @@
 /**
- * A hosted Principal over real HTTP: its own web server on loopback, API nodes, PostgreSQL. Time is what the database
- * says it is, so ages are set there instead of waited for.
+ * A hosted Principal over real HTTP: its own web server on loopback, API nodes, PostgreSQL. The database's clock is the
+ * time, so tests set ages there and do not wait.
  */
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { withDatabase } from '@svc/testkit';
@@ -18,7 +18,7 @@ import {
 } from './principal-host.ts';
 import { createTenants, type HeldGrant, receiptOf, type Tenants, verifyBody } from './tenants.ts';
 
-/** Of a group: hosts are started for so many. */
+/** Most tests in a group: a host is started for each. */
 const MAX_TESTS = 12;
 
 export interface Hosted extends Tenants {
@@ -28,8 +28,8 @@ export interface Hosted extends Tenants {
 }
 
 /**
- * Declares the database of a test file; `withNodes` declares the nodes of its tests, each of which has a Principal of
- * its own.
+ * Declares the database of a test file. `withNodes` declares the nodes of a group of tests, each of which has its own
+ * Principal.
  */
 export const withHostedPrincipal = () => {
   const database = withDatabase();
@@ -47,8 +47,8 @@ export const withHostedPrincipal = () => {
   let did: string;
 
   /**
-   * The tests of a group share its nodes, which are told of all hosts at their start. Each test has its own host and
-   * name, so that nothing is remembered of another's.
+   * The tests of a group share its nodes, which get the addresses of all hosts at their start. Each test has its own
+   * host and name, so that caches hold nothing about it from another test.
    */
   const withNodes = (
     count: number,
@@ -86,7 +86,7 @@ export const withHostedPrincipal = () => {
     envOf({ [name]: host.url, ...txt });
   const baseUrl = (node = 0): string => api.processes[node]?.baseUrl ?? '';
 
-  /** Registers it; its host serves the document of one key before that, unless told otherwise. */
+  /** Registers the Principal. Before that its host publishes the document with one key, unless `publish` is false. */
   const register = async (publish = true): Promise<Hosted> => {
     const others = await createTenants(baseUrl());
     const key = await generatePrincipalKey();
@@ -127,12 +127,12 @@ export const withHostedPrincipal = () => {
         body: await verifyBody(tenants, grant),
       }),
     );
-  /** `ALLOW`, or the reason of the DENY. */
+  /** Resolves with `ALLOW` or the reason of the DENY. */
   const verdict = async (tenants: Tenants, grant: HeldGrant, node = 0) => {
     const { decision, reason } = await ask(tenants, grant, node);
     return reason ?? decision;
   };
-  /** A new node, until the end of the test: nothing of before is remembered. */
+  /** Starts a new node, which runs until the end of the test and has empty caches. */
   const restart = async (env = mapEnv()) => {
     if (api !== shared) await api.stop();
     api = await startApiNodes(1, database.url, env);

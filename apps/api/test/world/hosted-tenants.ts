@@ -1,17 +1,19 @@
-/** Tenants whose Principal is hosted, its domain proven, as an org has registered it and another can be given it. */
+/**
+ * Tenants with a hosted Principal whose domain is proven: one org has registered it, and it can be given to another.
+ */
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { contractFetch } from './contract-call.ts';
 import { type Deployment, randomSlug } from './deployment.ts';
 import { didDocument, PROOF, type PrincipalHost } from './principal-host.ts';
 import type { Tenants } from './tenants.ts';
 
-/** `name` is mapped to `host` by the `SVC_OUTBOUND_MAP` of the deployment. */
+/** The `SVC_OUTBOUND_MAP` of the deployment maps `name` to `host`. */
 export interface Domain {
   readonly host: PrincipalHost;
   readonly name: string;
 }
 
-/** The Agent and the relying party are those of `others`. */
+/** Uses the Agent and the relying party of `others`. */
 export const createHostedTenants = async (
   deployment: Deployment,
   domain: Domain,
@@ -30,7 +32,7 @@ export const createHostedTenants = async (
   return { ...others, principalDid: did, principalKey: key, principal };
 };
 
-/** Publishes the token that whoever has the DID now is to publish, and has it looked at. */
+/** Publishes the token of the DID's present holder, and has the domain checked. */
 export const proveDomain = async (
   deployment: Deployment,
   { host }: Domain,

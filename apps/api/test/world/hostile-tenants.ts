@@ -1,6 +1,6 @@
 /**
- * Orgs that do as much as they may and more, all at once and with every key they have: revocations of their own Grants
- * above all, kill switches, compromises, allocations, lists, verifications. What others must not notice.
+ * Orgs that send everything they may, and more, concurrently and with every key: above all revocations of their own
+ * Grants, and also kill switches, compromises, allocations, lists and verifications. Other tenants must not notice it.
  */
 import { randomBytes } from 'node:crypto';
 import { Agent as HttpAgent, request } from 'node:http';
@@ -11,16 +11,16 @@ import type { Deployment } from './deployment.ts';
 import type { Tenants } from './tenants.ts';
 
 const PRINCIPALS_OF_ORG = 2;
-/** As many as one may have. */
+/** The most keys that a Principal may have. */
 const KEYS_OF_PRINCIPAL = 20;
-/** More than their limits let them revoke while a test runs. */
+/** More than the limits let them revoke while a test runs. */
 const GRANTS_OF_PRINCIPAL = sampled({ quick: 300, deep: 1_500 });
 const CONNECTIONS_OF_ORG = 16;
 
 export interface HostileTenants {
-  /** Begins; every loop sends its next request when the last is answered. */
+  /** Starts the loops; each sends its next request when the last is answered. */
   start(): void;
-  /** Ends, and tells how often each status was answered; 0: the connection broke. */
+  /** Stops, and resolves with the number of answers by status; 0 means that the connection broke. */
   stop(): Promise<Readonly<Record<number, number>>>;
 }
 
@@ -76,7 +76,7 @@ const createAttackers = async (deployment: Deployment): Promise<readonly Attacke
   return attackers;
 };
 
-/** Rows as allocations leave them, made by SQL; further allocations open a list of their own. */
+/** Inserts rows by SQL as allocations leave them; later allocations begin a status list of their own. */
 const storeGrants = async (sql: Client, { principalDid, agent }: Tenants): Promise<string[]> => {
   const ids = Array.from(
     { length: GRANTS_OF_PRINCIPAL },
@@ -114,7 +114,7 @@ const attack = (
     case 12:
       return post('/verify', DENIED, tenants.rpKey);
     case 15:
-      // The kill switch is pulled once a good part has been revoked one by one.
+      // The kill switch is used only after a good part of the Grants has been revoked one by one.
       if (grants.length < GRANTS_OF_PRINCIPAL * 0.8)
         return post(`/agents/${encodeURIComponent(tenants.agent.did)}/disable`, null);
   }
@@ -124,7 +124,7 @@ const attack = (
 const revoke = (connections: HttpAgent, baseUrl: string, key: string, grantId: string): Promise<number> =>
   send(connections, 'POST', `${baseUrl}/revoke`, key, { grant_id: grantId });
 
-/** On connections of its own: nobody else waits for one. Answers the status. */
+/** Sends on connections of its own, so that no other caller waits for one. Resolves with the status. */
 const send = (
   agent: HttpAgent,
   method: string,

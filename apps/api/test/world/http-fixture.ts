@@ -1,6 +1,6 @@
 /**
- * A running service for tests of the frame: real sockets, a clock that tests turn, keys in a table, and handlers that
- * answer with their schema's own example. Every answer to `call` is held against what its route declares.
+ * A running HTTP frame for tests: real sockets, a clock that tests set, keys in a table, and handlers that answer with
+ * the example of their schema. `call` checks every answer against what its route declares.
  */
 import { connect } from 'node:net';
 import { type Route, type RouteId, routes } from '@svc/contract';
@@ -129,7 +129,7 @@ const exampleHandlers = (): Handlers => {
             ? { status, isEmpty: true }
             : { status, body: example };
   }
-  // Examples were parsed against these very schemas by the contract's own tests.
+  // The contract's own tests parse the examples with these schemas.
   return handlers as unknown as Handlers;
 };
 
@@ -153,7 +153,7 @@ export interface Called {
   readonly json: { readonly error?: string; readonly message?: string } & Readonly<Record<string, unknown>>;
 }
 
-/** 2026-11-20T08:00:00Z: the start of a window. */
+/** 2026-11-20T08:00:00Z: the start of a rate limit window. */
 const START_MS = Date.UTC(2026, 10, 20, 8);
 
 export const startService = async (options: Options = {}) => {
@@ -212,7 +212,7 @@ export const startService = async (options: Options = {}) => {
     };
   };
 
-  /** Writes bytes on one connection and collects what comes back until it closes. */
+  /** Writes bytes on one connection and collects the answer until the connection closes. */
   const raw = (...writes: readonly string[]): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1');
@@ -246,7 +246,7 @@ const matchRoute = (method: string, path: string): Route | null => {
       route.method === method.toLowerCase() &&
       new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
   );
-  // A fixed segment comes before a parameter.
+  // A fixed segment takes precedence over a parameter.
   return found.find((route) => !route.path.includes('{')) ?? found[0] ?? null;
 };
 
@@ -258,7 +258,7 @@ export const exampleBody = (id: RouteId): unknown => {
   return meta?.example ?? (option?.meta() as { example?: unknown } | undefined)?.example;
 };
 
-/** A path of a route with its parameters filled in, and what its query must have. */
+/** A path of a route with its parameters filled in, and the required query. */
 export const examplePath = (id: RouteId): string =>
   routes[id].path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(exampleParam(id, name))) +
   (EXAMPLE_QUERIES[id] ?? '');
@@ -270,7 +270,7 @@ const EXAMPLE_QUERIES: Partial<Readonly<Record<RouteId, string>>> = {
   getStreamStatus: `?stream_id=${STREAM_ID}`,
 };
 
-/** The first example that the route's own schema takes: one name can stand for two forms. */
+/** The first example that the route's own schema accepts, since one name can have two forms. */
 const exampleParam = (id: RouteId, name: string): string => {
   const { params }: Route = routes[id];
   const schema: z.ZodType | undefined = params?.shape[name];

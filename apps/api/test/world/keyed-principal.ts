@@ -19,7 +19,7 @@ export interface KeyedPrincipal {
   readonly kids: readonly string[];
   readonly clients: readonly PrincipalClient[];
   readonly signers: readonly Signer[];
-  /** The Principal as `issueGrant` takes it, signing with the key of that position. */
+  /** The Principal in the form of `issueGrant`, signing with the key of that position. */
   signingWith(index: number): Tenants;
 }
 
@@ -51,7 +51,7 @@ export const createKeyedPrincipal = async (
   return { did, key, slug, kids, clients, signers, signingWith };
 };
 
-/** Another Grant under the same id, its payload changed, signed with the key of that position. */
+/** Signs another Grant with the same id and a changed payload, with the key of that position. */
 export const signAnew = async (
   { signers }: KeyedPrincipal,
   { grant, grantId }: HeldGrant,

@@ -1,4 +1,4 @@
-/** A Principal of whose Grants several relying parties asked, and one that somebody forged in its name. */
+/** A Principal about whose Grants several relying parties asked, and a Grant that somebody else forged in its name. */
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { beforeAll, expect } from 'vitest';
 import { withDeployment } from './deployment.ts';
@@ -9,13 +9,13 @@ export interface Row {
   readonly key_id: string | null;
 }
 
-/** Its members exist from `beforeAll` on. */
+/** The members are set from `beforeAll` on. */
 export const withOwnDecisions = () => {
   const deployment = withDeployment();
   let orgRead: string;
   let own: Tenants;
   let otherShop: Tenants;
-  /** Everything that was decided about its Grants, the latest first. */
+  /** Ids of all decisions about its Grants, latest first. */
   let expected: string[];
   let forged: string;
   let grants: HeldGrant[];
@@ -25,7 +25,7 @@ export const withOwnDecisions = () => {
     return receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body }));
   };
 
-  /** Signed by somebody else under the kid of the Principal. */
+  /** Signs with another key under the kid of the Principal. */
   const forge = async ({ principalDid, principalKey, agent }: Tenants): Promise<HeldGrant> => {
     const { privateJwk } = await generatePrincipalKey();
     const { baseUrl } = deployment.process;
@@ -51,7 +51,7 @@ export const withOwnDecisions = () => {
     ];
     forged = (await verify(own, await forge(own))).receipt_id;
     await verify(foreign, await issueGrant(foreign));
-    // Its domain is not proven any more: the Grant is its own all the same.
+    // Its domain is no longer proven; the Grant is still its own.
     const setState = (state: string) =>
       deployment.sql.query(
         'update principals set verification_state = $1, version = version + 1 where did = $2',

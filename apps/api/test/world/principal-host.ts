@@ -3,17 +3,17 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 
 export interface PrincipalHost {
   readonly url: string;
-  /** What the host serves, by path; a path that is not there is 404. Text as it stands, anything else as JSON. */
+  /** The pages of the host, by path; any other path answers 404. A string is sent as it is, any other value as JSON. */
   readonly pages: Map<string, unknown>;
-  /** Paths asked for, in order. */
+  /** Requested paths, in order. */
   readonly asked: readonly string[];
-  /** The headers of each of them. */
+  /** The headers of each request. */
   readonly heard: readonly IncomingHttpHeaders[];
-  /** Of every page. */
+  /** Content type of every page. */
   contentType: string;
-  /** While true, every request is cut without an answer. */
+  /** While true, the host closes every connection without an answer. */
   isDown: boolean;
-  /** Requests wait for it before they are answered. */
+  /** Requests wait for this promise before they are answered. */
   gate: Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The environment of a production deployment: its keys are given, in files that live as long as the tests. */
+/** The environment of a production deployment. Its keys are in files that exist as long as the tests run. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,11 +14,11 @@ export const productionEnv = (): Record<string, string> => {
     SVC_ENV: 'production',
     SVC_BASE_URL: `https://${DOMAIN}`,
     SVC_FENCE: pathToFileURL(join(folder, 'fence')).href,
-    // Loaded machines stall; the bound itself is tested elsewhere.
+    // Long, since loaded machines stall; another test covers the bound itself.
     SVC_FENCE_MAX_AGE_MS: '10000',
     SVC_RECEIPT_KEYS: writeKeys(folder, 'receipt'),
     SVC_STATUS_KEYS: writeKeys(folder, 'status'),
-    // Of the sandbox Principal.
+    // The sandbox Principal's keys.
     SVC_SANDBOX_KEYS: writeKeys(folder, 'key'),
   };
 };

@@ -1,6 +1,7 @@
 /**
- * A program: starts a proxy of `deploy/proxy`, by its name, on IPv6, opens connections from addresses of this machine and says how
- * many stay open, as JSON. It adds those addresses itself, so it runs in a network of its own.
+ * A program that starts a proxy of `deploy/proxy`, named by its parameter, on IPv6, opens connections from addresses of
+ * this machine and prints as JSON how many stay open. It adds those addresses itself, so it runs in its own network
+ * namespace.
  */
 import { execFileSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
@@ -10,14 +11,14 @@ import { PROXIES, startProxy } from './reverse-proxy.ts';
 const PORT = 8443;
 const LIMIT = 8;
 const OPENED = 3 * LIMIT;
-/** Before either proxy closes a connection because nothing was sent on it. */
+/** Less than the time after which either proxy closes a silent connection. */
 const GIVE_UP_MS = 5_000;
-/** In one /64, in ways that IPv6 is written and shortened; and in the next one. */
+/** Addresses in one /64, written and shortened in different ways, and one in the next /64. */
 const SUBSCRIBER = ['fd00:1::1', 'fd00:1::2', 'fd00:1:0:0:5::', 'fd00:1:0:0:1:2:3:4'];
 const NEIGHBOUR = ['fd00:1:0:1::1'];
 const IPV4 = ['127.0.0.2'];
 
-/** What takes the place of what, so that it listens on IPv6 too and bounds at `LIMIT`. */
+/** Replacements in the configuration, so that the proxy also listens on IPv6 and limits at `LIMIT`. */
 const CHANGED: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   HAProxy: [
     [`bind "\${SVC_BIND}"`, `bind :::${PORT} v4v6 ssl crt "\${SVC_CERTIFICATE}"\n    bind "\${SVC_BIND}"`],
@@ -31,7 +32,10 @@ const CHANGED: Readonly<Record<string, readonly (readonly [string, string])[]>> 
 
 const opened: Socket[] = [];
 
-/** How many of these connections, in turn from each of the addresses, are still open once those beyond the limit are closed. */
+/**
+ * Opens connections from each address in turn, and counts those that are open after the proxy has closed those beyond
+ * the limit.
+ */
 const countOpen = async (addresses: readonly string[], host: string): Promise<number> => {
   const sockets = Array.from({ length: OPENED }, (_, i) =>
     connect({ host, port: PORT, localAddress: addresses[i % addresses.length] ?? '' }),

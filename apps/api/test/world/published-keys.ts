@@ -1,4 +1,4 @@
-/** Keys of DID documents, in the form that jose takes. */
+/** Keys of DID documents, in the form that jose accepts. */
 import { decodeMultikey } from '@svc/protocol';
 
 /** The public key that a DID document publishes as `kid`, as a JWK. */

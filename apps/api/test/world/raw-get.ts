@@ -1,4 +1,4 @@
-/** A GET whose answer is taken as it comes over the wire: `fetch` asks for codings of its own, and decodes. */
+/** A GET that returns the bytes of the answer unchanged; `fetch` would ask for content codings and decode them. */
 import { get, type IncomingHttpHeaders } from 'node:http';
 
 export const rawGet = (

@@ -1,4 +1,4 @@
-/** The API of the last release, as `npm run release` kept it, unpacked where it finds the packages that it needs. */
+/** The API of the last release, as `npm run release` stored it, unpacked where it finds the packages that it needs. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ export interface ReleasedApi {
   readonly version: string;
   /** Its `main.js`. */
   readonly file: string;
-  /** Names of its migrations, in their order. */
+  /** Names of its migrations, in order. */
   readonly migrations: readonly string[];
-  /** The text of one, as this version's own is read. */
+  /** The text of a migration, read like those of this version. */
   readMigration(name: string): string;
   remove(): void;
 }
@@ -30,7 +30,7 @@ export function unpackReleasedApi(): ReleasedApi {
   const folder = join(CACHE, String(process.pid));
   mkdirSync(folder, { recursive: true });
   execFileSync('tar', ['-xzf', join(RELEASES, archive), '-C', folder]);
-  // What it shows to people is not kept: it shows what this version does.
+  // The release contains no pages; it serves those of this version.
   linkReleasedPages(programFile('apps/api', 'pages'), join(folder, 'pages'));
   symlinkSync(programFile('apps/api', 'vectors'), join(folder, 'vectors'));
   const migrations = join(folder, 'migrations');

@@ -1,6 +1,6 @@
 /**
- * Holds a response against what its route declares. The API's tests call it for every response they see, so an
- * undeclared status, an extra member or a wrong content type fails the test that met it.
+ * Checks a response against what its route declares. The API's tests call it for every response, so an undeclared
+ * status, an extra member or a wrong content type fails the test that received it.
  */
 import { ERROR_STATUS, type ErrorCode, errorBody, type Route } from '@svc/contract';
 

@@ -1,4 +1,7 @@
-/** The proxies of `deploy/proxy` as they stand there, with ports and a certificate of the test put in. */
+/**
+ * The proxies of `deploy/proxy` with their configuration there, in which only ports and certificate are replaced by the
+ * test's.
+ */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
@@ -14,7 +17,7 @@ const START_DEADLINE_MS = 15_000;
 export interface ProxyKind {
   readonly name: string;
   readonly program: string;
-  /** What it loads, as a file. */
+  /** File of the module that it loads. */
   readonly module?: string;
   readonly file: string;
   readonly parameters: (file: string) => string[];
@@ -36,7 +39,7 @@ export const PROXIES: readonly ProxyKind[] = [
   },
 ];
 
-/** Whether it is there; says aloud what is skipped without it. */
+/** Whether the proxy is installed; otherwise prints what is skipped. */
 export const isInstalled = ({ name, program, module = program }: ProxyKind): boolean => {
   const missing = [program, module].filter((file) => !existsSync(file));
   if (missing.length === 0) return true;
@@ -47,17 +50,17 @@ export const isInstalled = ({ name, program, module = program }: ProxyKind): boo
 export interface RunningProxy {
   readonly port: number;
   readonly certificate: string;
-  /** What it has written to standard output and standard error: HAProxy says there which nodes it takes out. */
+  /** Its standard output and standard error: HAProxy reports there which nodes it takes out. */
   log(): string;
   stop(): Promise<void>;
 }
 
-/** As it stands in `deploy/proxy`. */
+/** The file in `deploy/proxy`, unchanged. */
 const configurationOf = ({ file }: ProxyKind): string => readFileSync(new URL(file, FOLDER), 'utf8');
 
 /**
- * In front of two nodes; the second port of each is that of its health, which a sample has HAProxy look at more often. Each
- * text of `changed` stands once in the configuration, and the other one takes its place.
+ * Starts a proxy in front of two nodes. The second port of each node is for health checks, which in a sample HAProxy
+ * runs more often. Each key of `changed` must occur once in the configuration, and is replaced by its value.
  */
 export const startProxy = async (
   kind: ProxyKind,
@@ -78,7 +81,7 @@ export const startProxy = async (
     SVC_API_2: `127.0.0.1:${second?.port}`,
     SVC_API_2_ADMIN_PORT: `${second?.adminPort}`,
   };
-  // nginx reads no environment: what it would name is put into a copy.
+  // nginx reads no environment variables, so the values are written into a copy.
   const text = [
     ['127.0.0.1:8443', addresses.SVC_BIND],
     ['127.0.0.1:8442', `127.0.0.1:${await findFreePort()}`],
@@ -125,7 +128,7 @@ const createCertificate = (folder: string): string => {
   execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', certificate], {
     stdio: 'ignore',
   });
-  // HAProxy reads both from one file, nginx the first certificate of it.
+  // HAProxy reads certificate and key from one file; nginx reads its first certificate.
   const text = readFileSync(certificate, 'utf8');
   writeFileSync(join(folder, 'svc.pem'), text + readFileSync(key, 'utf8'));
   return text;
@@ -141,14 +144,14 @@ const isListening = (port: number): Promise<boolean> =>
     socket.on('connect', () => settle(true)).on('error', () => settle(false));
   });
 
-/** Over TLS, from an address of this machine. */
+/** Connects over TLS from an address of this machine. */
 export const connectSecurely = ({ port, certificate }: RunningProxy, localAddress?: string): TLSSocket => {
   const from =
     localAddress === undefined ? {} : { socket: connectTcp({ port, host: '127.0.0.1', localAddress }) };
   return connect({ port, host: '127.0.0.1', servername: 'localhost', ca: certificate, ...from });
 };
 
-/** One request as bytes, so that nothing on our side puts its path right; the status and the body. */
+/** Sends one request as bytes, so that no client normalises its path; resolves with the status and the body. */
 export const askRaw = (
   proxy: RunningProxy | { readonly port: number },
   path: string,

@@ -1,4 +1,4 @@
-/** A command of ours that ends by itself, with nothing of this process's environment but PATH. */
+/** Runs one of our commands to its end, with no environment variable of this process but PATH. */
 import { execFile, spawnSync } from 'node:child_process';
 import { programFile } from '@svc/testkit/process/program-file';
 
@@ -15,7 +15,7 @@ export const runProgram = (app: string, parameters: readonly string[], env: Envi
   return { status, out: stdout, err: stderr };
 };
 
-/** The same while this process does something else, as to answer it. */
+/** The same asynchronously, so that this process can do something meanwhile, such as answer it. */
 export const runProgramBeside = (app: string, parameters: readonly string[], env: Environment = {}) =>
   new Promise<ReturnType<typeof runProgram>>((resolve) => {
     const child = execFile(

@@ -5,7 +5,7 @@ import { type Deployment, withDeployment } from './deployment.ts';
 
 export const PRINCIPAL = `did:web:${DOMAIN}:org:sandbox`;
 export const RP = `did:web:${DOMAIN}:rp:sandbox`;
-/** What its Grants allow. */
+/** The authority of its Grants. */
 export const AUTHORITY = {
   action: 'commerce:purchase',
   constraints: { maxAmount: 50_000, currency: 'USD' },

@@ -1,4 +1,4 @@
-/** Self-serve as the console calls it: sign-ups, and what they are given. */
+/** Self-serve as the console calls it: sign-ups, and what they receive. */
 import { type ContractAnswer, contractCall, freshAddress } from './contract-call.ts';
 import { type Deployment, randomSlug, withOwnDeployment } from './deployment.ts';
 
@@ -50,10 +50,10 @@ const bundleOf = ({ status, text, json }: ContractAnswer): Bundle => {
   return json as unknown as Bundle;
 };
 
-/** Declares two nodes with self-serve for a test file, plans enforced and sign-ups without a ceiling. */
+/** Declares two nodes with self-serve for a test file. Plans are enforced, and sign-ups have no ceiling. */
 export const withSelfServe = () => {
   const deployment = withOwnDeployment({ ...SELF_SERVE_ENV, ...UNLIMITED, SVC_ENTITLEMENTS: 'enforce' }, 2);
-  /** Each sign-up is of a customer of its own unless named. */
+  /** Each sign-up is for a new customer unless one is named. */
   const send = (
     path: string,
     body: unknown,

@@ -1,4 +1,7 @@
-/** The deployment that the test files of a worker share: started for the first that asks, ended with the worker. */
+/**
+ * The deployment that the test files of a worker share: started by the first file that asks for it, ended with the
+ * worker.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +14,10 @@ export interface RunningDeployment<Node> {
   readonly processes: readonly Node[];
 }
 
-/** The operator's token is one: a file or all files of a worker use it more often in a minute than one key may be. */
+/**
+ * There is only one operator's token: a file, or all files of a worker, use it in a minute more often than a key may be
+ * used.
+ */
 export const ALL_FROM_ONE_KEY = { authenticatedPerMinute: 1_000_000 };
 
 const start = async (): Promise<RunningDeployment<InnerNode> & { end(): Promise<void> }> => {
@@ -27,7 +33,7 @@ const start = async (): Promise<RunningDeployment<InnerNode> & { end(): Promise<
   return { databaseUrl: database.url, processes, end };
 };
 
-/** Its `beforeAll` hands the deployment to a file; vitest waits for the end of it before it ends the worker. */
+/** Its `beforeAll` gives the deployment to a file. vitest awaits its end before it ends the worker. */
 export const worker = test
   .extend('started', { scope: 'worker' }, start)
   .extend('shared', { scope: 'worker' }, async ({ started }, { onCleanup }) => {

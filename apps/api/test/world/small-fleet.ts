@@ -1,9 +1,10 @@
 /**
- * A program: a fleet of two processes that do nothing but answer, and whose supervisor looks at them fifty times a
- * second. While the file that its first parameter names is there, no process can start, as where a token does not take
- * its PIN; while that of the second is there, one that starts stands still, as where a file system does not answer;
- * while that of the third is there, one that has started under it does not decide; while that of the fourth is there, one whose
- * place another has taken is at work until it is to hurry.
+ * A program: a fleet of two processes that only answer, checked by their supervisor fifty times a second. Each
+ * parameter names a file; while that file exists:
+ * - first: no process can start, as where a token refuses its PIN;
+ * - second: a process that starts blocks, as where a file system does not answer;
+ * - third: a process that started while it existed is not ready;
+ * - fourth: a process that has been replaced keeps working until it is told to hurry.
  */
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
@@ -17,7 +18,7 @@ import { answerSupervisor, createMemberAdmin, tellListening } from '../../src/fl
 const LOOK_EVERY_MS = 20;
 const logger = pino();
 const [, , refusalFile = '', standstillFile = '', unreadyFile = '', busyFile = ''] = process.argv;
-/** Of a start: a loaded machine may take seconds for it. */
+/** Number of checks that a start may take: on a loaded machine it may take seconds. */
 const START_LOOKS = 300;
 
 const supervise = async (): Promise<void> => {
@@ -33,7 +34,7 @@ const supervise = async (): Promise<void> => {
   process.on('SIGUSR2', () => void fleet.metrics().then((text) => logger.info({ text }, 'metrics')));
   process.on('SIGHUP', () => void fleet.restart().then(() => logger.info('restarted')));
   await fleet.start();
-  // Only so that this process stays.
+  // Keeps this process alive.
   setInterval(() => {}, 60_000);
   logger.info('listening');
 };
@@ -59,7 +60,7 @@ const work = async (): Promise<void> => {
   };
   const registry = new Registry();
   const registers = [registry];
-  // Of a process whose replica never was in step.
+  // The value of a process whose replica was never in step.
   new Gauge({ name: 'svc_replica_behind_seconds', help: 'h', registers }).set(Number.POSITIVE_INFINITY);
   await createMemberAdmin({ registry, readiness, logger }).listen(0, '');
   logger.info({ processId: process.pid }, 'process.listening');

@@ -1,12 +1,12 @@
 /**
- * A page of the guide, followed by somebody who has a clone and nothing else: its blocks are pasted one by one into a
- * shell in an empty folder, beside `npm start`. A block is known by what stands behind its fence:
+ * Follows a page of the guide as a reader does who has only a clone: pastes its blocks one by one into a shell in an
+ * empty folder, beside `npm start`. The text behind a fence says what to do with its block:
  *
- * - `sh`: pasted into the terminal;
- * - `sh terminal`: into another terminal in the same folder, where it goes on running;
- * - `sh clone`: in the clone, to pack the packages and start the service: `startClone` stands for it, with what any
- *   page sets of `SETTINGS`;
- * - `text`: what the block before prints, on both streams. `…` stands for the rest of a line, or alone in a line for
+ * - `sh`: paste it into the terminal;
+ * - `sh terminal`: paste it into another terminal in the same folder, where it keeps running;
+ * - `sh clone`: run in the clone to pack the packages and start the service; `startClone` replaces it, with the
+ *   settings that any page sets of `SETTINGS`;
+ * - `text`: the output of the block before, on both streams. `…` stands for the rest of a line, or alone in a line for
  *   any lines.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ import { type Block, fencedBlocks } from '@svc/testkit/sdk/readme-block';
 
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const READY = 'Ctrl-C stops everything';
-/** What a page may say before `npm start`. No other page is told otherwise by it. */
+/** Settings that a page may put before `npm start`. They change nothing for the other pages. */
 const SETTINGS = {
   SVC_SSF: '1',
   SVC_OUTBOUND_MAP: '{"hooks.example":"http://127.0.0.1:3000"}',
@@ -31,10 +31,13 @@ const SETTINGS = {
 const TO_CLONE = ['', 'SVC_SSF=1 ', `SVC_OUTBOUND_MAP='${SETTINGS.SVC_OUTBOUND_MAP}' `].map(
   (setting) => `npm run pack && ${setting}npm start`,
 );
-/** Ports that the pages name: of shops, and of the service's operations. Another program may have them here. */
+/**
+ * Ports in the pages: of shops, and of the service's admin port. They are replaced, since another program may use them
+ * here.
+ */
 const SHOP_PORT = '3000';
 const { adminPort: ADMIN_PORT } = readConfig({});
-/** What Debian installs is found before what a version manager of this machine stands in front of it. */
+/** Debian's programs are found before those of a version manager on this machine. */
 const PATH = [dirname(process.execPath), '/usr/bin', '/bin', process.env.PATH].join(delimiter);
 const BLOCK_MS = 120_000;
 
@@ -47,17 +50,20 @@ const load = async (name: string): Promise<Partial<Packing>> => import(`${ROOT}s
 export interface Clone {
   /** A home with the clone in `svc`, the packages packed and the service running. */
   readonly home: string;
-  /** What the pages call its ports, and what they are. */
+  /** The ports in the pages, each with the port that replaces it. */
   readonly ports: Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }
 
-/** What `npm run pack && npm start` leaves, of these packages; from the build, and with programs of the sources as they are. */
+/**
+ * Makes the state that `npm run pack && npm start` leaves, for these packages: from the build, with programs built from
+ * the sources.
+ */
 export async function startClone(packages: readonly string[]): Promise<Clone> {
   const home = mkdtempSync(join(tmpdir(), 'svc-stranger-'));
   const dataDir = join(home, 'svc', '.data');
   mkdirSync(join(dataDir, 'packages'), { recursive: true });
-  // As root the database runs as another user, who must get there.
+  // Where root runs the test, the database runs as another user, who must be able to enter these folders.
   for (const folder of [home, join(home, 'svc'), dataDir]) chmodSync(folder, 0o711);
   symlinkSync(join(ROOT, 'examples'), join(home, 'svc', 'examples'));
   const [port = 0, adminPort = 0, shopPort = 0] = await findFreePorts(3);
@@ -70,7 +76,7 @@ export async function startClone(packages: readonly string[]): Promise<Clone> {
     rmSync(home, { recursive: true, force: true });
   };
   try {
-    // While it starts.
+    // Loaded while the service starts.
     const { listPublished } = (await load('release/packages')) as Packing;
     const { pack } = (await load('pack/pack')) as Packing;
     for (const one of listPublished())
@@ -84,7 +90,7 @@ export async function startClone(packages: readonly string[]): Promise<Clone> {
 }
 
 interface Step extends Block {
-  /** What the page says that it prints; null where it says nothing. */
+  /** The output in the page; null where it shows none. */
   readonly said: string | null;
 }
 
@@ -92,13 +98,13 @@ export const stepsOf = (page: string): readonly Step[] => {
   const blocks = fencedBlocks(readFileSync(join(ROOT, 'docs/guide', `${page}.md`), 'utf8'));
   return blocks.flatMap((block, i) => {
     const next = blocks[i + 1];
-    // TypeScript is a program of examples/, which readme-example.test.ts runs.
+    // TypeScript blocks are programs of examples/, which readme-example.test.ts runs.
     if (['text', 'ts'].includes(block.language)) return [];
     return [{ ...block, said: next?.language === 'text' ? next.code.trimEnd() : null }];
   });
 };
 
-/** A pattern for all that was printed. */
+/** A pattern that matches the whole output. */
 export const patternOf = (said: string): RegExp =>
   new RegExp(
     `^${said
@@ -115,7 +121,7 @@ export const patternOf = (said: string): RegExp =>
       .replaceAll('\n[\\s\\S]*', '[\\s\\S]*')}$`,
   );
 
-/** A shell with its output; `set -e`, so that it ends at the first command that fails. */
+/** A shell and its output. It has `set -e`, so it ends at the first command that fails. */
 class Terminal {
   output = '';
   readonly #child: ChildProcess;
@@ -123,7 +129,7 @@ class Terminal {
   #waiting: (() => void)[] = [];
 
   constructor(cwd: string, env: Readonly<Record<string, string>>) {
-    // A group of its own: what runs in it ends with it.
+    // A process group of its own, so that its commands end with it.
     this.#child = spawn('bash', ['--noprofile', '--norc'], { cwd, env, stdio: 'pipe', detached: true });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on('data', (chunk: Buffer) => {
@@ -140,7 +146,7 @@ class Terminal {
     for (const one of waiting) one();
   }
 
-  /** Input of the block's own commands is empty: they must not read the next block. */
+  /** The block's commands get empty input, since they must not read the next block. */
   paste(file: string, mark: string): void {
     this.#child.stdin?.write(`. '${file}' < /dev/null; printf '%s\\n' '${mark}'\n`);
   }
@@ -165,7 +171,7 @@ class Terminal {
     try {
       process.kill(-(this.#child.pid ?? 0), 'SIGKILL');
     } catch {
-      // It has ended.
+      // The process has ended already.
     }
     await this.#ended;
   }
@@ -177,7 +183,10 @@ export interface Followed {
   readonly printed: string;
 }
 
-/** Rejects with the block and its output where a command fails. `env`: more of the environment, as of a registry. */
+/**
+ * Rejects with the block and its output where a command fails. `env` adds to the environment, for example the address
+ * of a registry.
+ */
 export async function follow(
   page: string,
   { home, ports }: Clone,
@@ -197,7 +206,7 @@ export async function follow(
   };
   const terminals = [new Terminal(folder, all)];
   const [main] = terminals as [Terminal];
-  /** Where its shell is by now. */
+  /** The present folder of its shell. */
   const where = async (): Promise<string> => {
     const file = join(notes, 'where');
     writeFileSync(file, 'pwd\n');
@@ -226,7 +235,9 @@ export async function follow(
   return followed;
 }
 
-/** What it prints until it has ended, or, where it goes on running, until it has printed `awaited`. */
+/**
+ * Runs a block; resolves with its output once it has ended or, where it keeps running, once it has printed `awaited`.
+ */
 const run = async (
   terminal: Terminal,
   file: string,

@@ -1,7 +1,7 @@
 /**
- * Verifications through two nodes over real sockets, against a call whose 200 takes their authority away: a revocation
- * or a pause. Counts what breaks the promise of protocol §9: an ALLOW committed after the 200, or dated after the
- * instant that it names.
+ * Sends verifications through two nodes over real sockets while a call removes their authority: a revocation or a
+ * pause. Counts violations of protocol §9: an ALLOW committed after the 200, or dated after the instant that the 200
+ * names.
  */
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
@@ -39,13 +39,13 @@ export interface TakeAway {
   readonly path: string;
   readonly key: string;
   readonly body: object;
-  /** The member of the answer that says since when nothing is allowed. */
+  /** The member of the answer with the instant from which nothing is allowed. */
   readonly at: string;
-  /** Of what is denied for it. */
+  /** Reason of the denials that it causes. */
   readonly reason: string;
 }
 
-/** Half of them are sent before the call that takes their authority away, and half behind it. */
+/** Half of them are sent before the call that removes their authority, and half after it. */
 const VERIFIES_PER_RACE = 6;
 
 export const raceAgainst = async (
@@ -94,7 +94,7 @@ const allowsOf = async (sql: Pool, { grantId }: HeldGrant): Promise<number[]> =>
   return rows.map((row) => Number(row.at));
 };
 
-/** What the seeded faults of these races replace in functions of the commit. */
+/** Replacement in a function of the commit, by which these races seed a fault: it delays the commit. */
 export const DAWDLE = (seconds: number) => {
   const judged = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
   return ['svc_commit_decisions', judged, `  perform pg_sleep(${seconds});\n${judged}`] as const;

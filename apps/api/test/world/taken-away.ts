@@ -1,4 +1,4 @@
-/** What is taken from somebody in a span that a restore loses, and whether the restore gave it back. */
+/** What is taken from holders in a span that a restore loses, and whether the restore has taken it again. */
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { tamper } from '@svc/testkit';
 import { Client } from 'pg';
@@ -10,9 +10,9 @@ export interface Holders {
   readonly tenants: Tenants;
   readonly former: string;
   readonly later: string;
-  /** Of the former org. */
+  /** Id of a key of the former org. */
   readonly orgKeyId: string;
-  /** From whom something is taken in the last moment, of which only the log tells. */
+  /** Holders from whom something is taken in the last moment, which only the log records. */
   readonly last: Last;
 }
 
@@ -25,16 +25,16 @@ interface Last {
 const MOVED = 'did:web:moved.example';
 const MOVED_RP = 'did:web:moved-shop.example';
 const RELEASED = 'did:web:released.example';
-/** Released, and claimed by another org. */
+/** Released, and then claimed by another org. */
 const CLAIMED_ANEW = 'did:web:claimed-anew.example';
-/** Claimed by a stranger once, who ended its key and its Agent; then registered by its owner. */
+/** Claimed by a stranger, who ended its key and its Agent; then registered by its owner. */
 const OWNED = 'did:web:owned.example';
 /** Proven in the lost span, in the last minute of the claim. */
 const PROVEN_LATE = 'did:web:proven-late.example';
-/** Transferred there and back and there again in the last moment. */
+/** Transferred to another org, back, and to it again in the last moment. */
 const LAST_MOVED = 'did:web:moved-at-last.example';
 const LAST_RELEASED = 'did:web:released-at-last.example';
-/** The same of relying parties. */
+/** The same for a relying party. */
 const LAST_MOVED_RP = 'did:web:shop-moved-at-last.example';
 const LAST_RELEASED_RP = 'did:web:shop-released-at-last.example';
 const SERVICE_KEY = 'did:web:svc.test#receipt-99';
@@ -75,7 +75,7 @@ const push = (baseUrl: string, orgId: string, production: 'allowed' | 'blocked')
     ...{ reason: production === 'allowed' ? 'paid' : 'canceled', as_of: new Date().toISOString() },
   });
 
-/** Before the moment that is restored. */
+/** Run it before the moment that is restored. */
 export const createHolders = async (baseUrl: string, url: string, sql: Client): Promise<Holders> => {
   const tenants = await createTenants(baseUrl);
   await callJson(baseUrl, 'POST', '/agents', { key: tenants.principalKey, body: { did: tenants.agent.did } });
@@ -103,7 +103,7 @@ export const createHolders = async (baseUrl: string, url: string, sql: Client): 
     MOVED_RP,
     former,
   ]);
-  // Two days before there was anything: they can be closed at any time.
+  // Makes two days before any decision, which can be closed at any time.
   await tamper(url, 'update deployment set first_day = first_day - 2');
   await sql.query('insert into service_keys (kid, public_key) values ($1, $2)', [
     SERVICE_KEY,
@@ -130,7 +130,7 @@ const createLast = async (
   return { orgId, agent, kid };
 };
 
-/** In the last moment of the span that is lost: nothing of it is noted for the fence. */
+/** Takes things in the last moment of the lost span, of which nothing is copied beside the fence. */
 export const takeAwayAtLast = async (
   baseUrl: string,
   sql: Client,
@@ -154,7 +154,7 @@ export const takeAwayAtLast = async (
   }
 };
 
-/** In the span that is lost. Answers the days that were closed in it. */
+/** Takes things in the lost span. Resolves with the days that were closed in it. */
 export const takeAway = async (
   baseUrl: string,
   sql: Client,
@@ -185,7 +185,7 @@ export const takeAway = async (
   return (await admin<{ closed: string[] }>(baseUrl, 'POST', '/checkpoints/close')).closed;
 };
 
-/** As a restored database has it; `isSettled`: as it must be. */
+/** The state in a restored database; `isSettled`: whether it is as it must be. */
 export const describeTaken = async (url: string, { tenants, former, later, orgKeyId, last }: Holders) => {
   const sql = new Client({ connectionString: url });
   await sql.connect();
@@ -212,7 +212,7 @@ export const describeTaken = async (url: string, { tenants, former, later, orgKe
       liveKeys: await ask('select key_id from api_keys where key_id = $1 and revoked_at is null', orgKeyId),
       production: await ask('select production from entitlements where org_id = $1', former),
       serviceKey: await ask('select state from service_key_ends where kid = $1', SERVICE_KEY),
-      // Of the term of a claim, after decisions have begun.
+      // Days of the claim that are left when the quarantine ends and decisions begin again.
       claimDays: await ask(
         `select (extract(epoch from claim_expires_at - quarantined_until) / 86400)::integer
          from principals, restores where did = $1`,

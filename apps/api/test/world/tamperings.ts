@@ -1,14 +1,17 @@
-/** What somebody with the database could change behind the service's back, where fsck must name it, and how it is undone. */
+/**
+ * Changes that somebody with access to the database could make without the service; where fsck must report each, and
+ * how it is undone.
+ */
 import { daysAgo } from '@svc/testkit';
 
-/** What the deployment has, of which tamperings and faults speak. */
+/** The objects of the deployment to which tamperings and faults refer. */
 export interface Known {
   readonly allowId: string;
   readonly grantId: string;
   readonly consumedId: string;
   readonly budgetId: string;
   readonly orgId: string;
-  /** What was taken back: a key of the API, an Agent, a signing key. */
+  /** Objects that were revoked: an API key, an Agent, a signing key. */
   readonly revokedKeyId: string;
   readonly disabledAgent: string;
   readonly retiredKid: string;

@@ -21,7 +21,7 @@ export interface Tenants {
   readonly agent: Agent;
   readonly rpDid: string;
   readonly rpKey: string;
-  /** The same tenants, speaking to another node. */
+  /** The same tenants, with calls to another node. */
   at?(baseUrl: string): Tenants;
 }
 
@@ -33,7 +33,7 @@ export interface Answer {
 
 const connections = new HttpAgent({ keepAlive: true, maxSockets: 256 });
 
-/** Where Node keeps what `fetch` sends with. */
+/** The symbol under which Node stores the dispatcher of `fetch`. */
 const FETCHING = Symbol.for('undici.globalDispatcher.1');
 interface Fetching {
   readonly constructor: new () => Fetching;
@@ -41,8 +41,8 @@ interface Fetching {
 }
 
 /**
- * Closes what this process keeps open and does not use. A program that is told to end waits a second for whoever has an idle
- * connection; where that is not tested, nobody has one.
+ * Closes idle connections of this process. A program that is told to end waits a second for callers with an idle
+ * connection; tests of anything else should leave none.
  */
 export const closeIdleConnections = (): void => {
   for (const sockets of Object.values(connections.freeSockets))
@@ -50,7 +50,7 @@ export const closeIdleConnections = (): void => {
   const kept = globalThis as { [FETCHING]?: Fetching };
   const before = kept[FETCHING];
   if (before === undefined) return;
-  // What is under way goes on with the former one, which then ends.
+  // Calls under way continue on the former dispatcher, which then ends.
   kept[FETCHING] = new before.constructor();
   void before.close();
 };
@@ -154,7 +154,7 @@ export const issueGrant = ({ principal, agent }: Tenants): Promise<HeldGrant> =>
     capabilities: [purchase({ maxAmountMinor: 1000, currency: 'USD', resources: ['order/*'] })],
   });
 
-/** A `/verify` body with a Proof that nobody has used. */
+/** A `/verify` body with an unused Proof. */
 export const verifyBody = async (
   { agent, rpDid }: Tenants,
   { grant, grantId }: HeldGrant,
@@ -175,24 +175,24 @@ export const verifyBody = async (
 
 export type Receipt = ReceiptBody & { readonly receipt: string };
 
-/** The Receipt of a 200; anything else is an error. */
+/** The Receipt of a 200; throws for any other answer. */
 export const receiptOf = ({ status, text }: Answer): Receipt => {
   if (status !== 200) throw new Error(`answered ${status}: ${text}`);
   return JSON.parse(text) as Receipt;
 };
 
-/** Null where the service refused to decide (503): it fails closed where a loaded machine keeps it from storing in time. */
+/** Null where the service refused to decide (503): it fails closed where a loaded machine does not store in time. */
 export const receiptUnlessRefused = (answer: Answer): Receipt | null =>
   answer.status === 503 ? null : receiptOf(answer);
 
 const MAX_REPEATS = 100;
 const REPEAT_AFTER_MS = 100;
 
-/** Sends again what is answered 503, as that answer asks for, until it has another answer. */
+/** Repeats what is answered 503, as that answer asks, until it gets another answer. */
 export const untilSettled = async <A extends Pick<Answer, 'status'>>(send: () => Promise<A>): Promise<A> => {
   let answer = await send();
   for (let repeats = 0; answer.status === 503 && repeats < MAX_REPEATS; repeats++) {
-    // What is refused because too much is under way is refused again if it is repeated at once.
+    // A request that was refused because too many were under way would be refused again if it were repeated at once.
     await delay(REPEAT_AFTER_MS);
     answer = await send();
   }

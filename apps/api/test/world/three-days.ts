@@ -1,4 +1,4 @@
-/** Three days of the past in a deployment's ledger: a small one, an empty one and a large one. No day is closed yet. */
+/** Three past days in a deployment's ledger: a small one, an empty one and a large one. No day is closed yet. */
 import { parseHash } from '@svc/merkle';
 import { awayFromMidnight, daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
 import { beforeAll } from 'vitest';
@@ -10,7 +10,7 @@ export const AN_HOUR = 'public, max-age=3600';
 
 const dayAt = (i: number): string => daysAgo(SIZES.length - i);
 
-/** Declares them for a test file. `ids` are of the Receipts of each day, in the order of its leaves. */
+/** Declares them for a test file. `ids` has the Receipt ids of each day, in the order of its leaves. */
 export const withThreeDays = async (deployment: Deployment) => {
   await awayFromMidnight();
   const [small, empty, large] = [dayAt(0), dayAt(1), dayAt(2)];

@@ -1,4 +1,4 @@
-/** What receives traces: OTLP over HTTP, as JSON, on loopback. */
+/** A receiver of traces on loopback: OTLP over HTTP, as JSON. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -15,7 +15,7 @@ export interface ReceivedSpan {
 export interface TraceReceiver {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
-  /** Every body as it came. */
+  /** Every body as it was received. */
   readonly bodies: readonly string[];
   close(): Promise<void>;
 }
