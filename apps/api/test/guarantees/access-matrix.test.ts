@@ -1,6 +1,7 @@
 /**
- * Every route × every class of caller × {own, own org's, foreign, absent}, over HTTP, as the table declares it. What a
- * caller may not have answers, byte for byte but for the ids, like what does not exist.
+ * Every route × every class of caller × {own, own org's, foreign, absent}, over HTTP, as the table declares it. An
+ * answer about a subject that the caller may not access equals, byte for byte except for ids, the answer about one that
+ * does not exist.
  */
 import { type RouteId, routes } from '@svc/contract';
 import { isDeep } from '@svc/testkit/sampled';
@@ -26,7 +27,7 @@ import {
 } from './access-matrix/world.ts';
 
 const deployment = withOwnDeployment(
-  // Every caller of the matrix has a key of its own, of the same few subjects.
+  // Every caller of the matrix has its own key, while all are about the same few subjects.
   {
     SVC_PROVISION_KEYS: PROVISION_KEY,
     SVC_SELF_SERVE: '1',
@@ -60,7 +61,7 @@ it('the table has a row for every route, and none without a call', () => {
 
 type Asked = Case & { readonly id: RouteId };
 
-/** The answers about each subject, from an address that has failed before as little as the key was used. */
+/** Sends the call about each subject, from an address without failures and with a key that has no earlier calls. */
 const askAll = async ({ id, call }: Asked, key: string | undefined) => {
   const answers: Partial<Record<Whose, ContractAnswer>> = {};
   for (const whose of WHOSE) answers[whose] = await send(id, await call(world[whose], world.own), key);
@@ -78,7 +79,7 @@ const statusesOf = (answers: Readonly<Record<Whose, ContractAnswer>>) =>
 
 const spread = (cell: Cell): readonly number[] => (typeof cell === 'number' ? WHOSE.map(() => cell) : cell);
 
-/** What differs between any two answers, whatever was asked. */
+/** Headers that differ between any two answers, whatever the request. */
 const VARYING = ['date', 'svc-request-id', 'ratelimit-remaining', 'ratelimit-reset'];
 
 const fingerprint = ({ status, headers, text }: ContractAnswer, subject: Subject) => ({
@@ -87,7 +88,7 @@ const fingerprint = ({ status, headers, text }: ContractAnswer, subject: Subject
   text: withoutIds(text, subject),
 });
 
-/** A refusal with the status of an absent subject does not tell whether there is one. */
+/** A refusal with the status of an absent subject does not reveal whether the subject exists. */
 const expectIndistinguishable = (answers: Readonly<Record<Whose, ContractAnswer>>) => {
   const absent = fingerprint(answers.absent, world.absent);
   for (const whose of WHOSE)
@@ -95,7 +96,7 @@ const expectIndistinguishable = (answers: Readonly<Record<Whose, ContractAnswer>
       expect(fingerprint(answers[whose], world[whose])).toEqual(absent);
 };
 
-/** A sample has a part of them at each route, other ones at the next. */
+/** A sample takes a part of them at each route, and other ones at the next. */
 const oneIn = <T>(parts: number, all: readonly T[], i: number): readonly T[] =>
   isDeep ? all : all.filter((_, at) => (at + i) % parts === 0);
 

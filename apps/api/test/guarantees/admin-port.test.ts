@@ -1,4 +1,4 @@
-/** The operator's port: liveness, readiness and Prometheus text (protocol §13). */
+/** The admin port: liveness, readiness and Prometheus metrics (protocol §13). */
 import { endSessions, runSql } from '@svc/testkit/store/session';
 import { expect, inject, it } from 'vitest';
 import { approve, askAbout, askedOf, DEAR, reject, verifyAction } from '../world/approvals.ts';
@@ -37,7 +37,7 @@ it('/metrics counts requests by route and status, and stored decisions by reason
   const body = await verifyBody(tenants, await issueGrant(tenants));
   for (let i = 0; i < 2; i++) await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
   await deployment.call('GET', '/no/such/path');
-  // A request is counted when its answer is out, which its client may have before.
+  // A request is counted after its answer was sent, which the client may have received before.
   await expect
     .poll(async () => (await get('/metrics')).text.split('\n'))
     .toEqual(
@@ -85,7 +85,7 @@ it('without its database it lives, is not ready and says so in public; with it a
         content: 'unknown',
       },
     });
-    // What it remembers is served on for as long as a failover takes (packages/process, readiness).
+    // A node serves from its caches for as long as a failover takes (packages/process, readiness).
     expect((await get('/servez')).status).toBe(200);
     expect((await get('/livez')).status).toBe(200);
     const health = await deployment.call('GET', '/healthz');
@@ -130,7 +130,7 @@ it('while something holds, nothing is decided: /verify and /healthz and /readyz 
 const everywhere = withOwnDeployment({ SVC_HOST: '0.0.0.0' });
 
 it.runIf(process.platform === 'linux')('is on loopback alone where the API listens everywhere', async () => {
-  // Another address of this machine, which only a listener on all of them has.
+  // Another address of this machine, which only a listener on all addresses has.
   const at = (url: string) => fetch(new URL('/healthz', url.replace('127.0.0.1', '127.0.0.2')));
   expect((await at(everywhere.process.baseUrl)).status).toBe(200);
   await expect(at(everywhere.process.adminUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });

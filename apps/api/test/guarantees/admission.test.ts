@@ -9,7 +9,7 @@ import { ACTION, issueGrant, type Tenants, verifyBody } from '../world/tenants.t
 const deployment = withDeployment();
 afterEach(() => vi.restoreAllMocks());
 
-/** What the admission gate hears of each verification that is over. */
+/** Records what the admission gate is told at the end of each verification. */
 const listen = (): readonly Leaving[] => {
   const heard: Leaving[] = [];
   const { enter } = Admission.prototype;
@@ -23,7 +23,7 @@ const listen = (): readonly Leaving[] => {
   return heard;
 };
 
-/** Its domain was proven, and its document, which was never had, is asked for at each verification. */
+/** Its domain is proven. Its document was never fetched, so each verification requests it. */
 const createHosted = async (): Promise<Tenants> => {
   const managed = await deployment.createTenants();
   const did = `did:web:${randomSlug('silent')}.example`;
@@ -40,7 +40,7 @@ const createHosted = async (): Promise<Tenants> => {
   return { ...managed, principalDid: did, principalKey: apiKey, principal };
 };
 
-/** The same by each endpoint that decides; all but the first are denied, for the Proof is spent. */
+/** Asks the same at each endpoint that decides. All but the first are denied, because the Proof is spent. */
 const askEachWay = async (tenants: Tenants): Promise<void> => {
   const body = await verifyBody(tenants, await issueGrant(tenants));
   const key = tenants.rpKey;

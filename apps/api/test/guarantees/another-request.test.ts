@@ -1,4 +1,4 @@
-/** A Proof that came with another request than the one it names, at the middlewares: refused, and as good as before. */
+/** A Proof that arrives with another request than the one it names, at the middlewares: it is refused and not spent. */
 import { purchase } from '@svc/sdk-principal';
 import { signProof } from '@svc/sdk-principal/agent';
 import { createVerifier, RequestMismatchError } from '@svc/sdk-rp';

@@ -1,4 +1,7 @@
-/** What approving fetches of other people's hosts is bounded as what verifying fetches is (protocol §13). */
+/**
+ * The requests that an approval sends to hosts of Principals have the same bounds as those of a verification (protocol
+ * §13).
+ */
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { type Asked, approve, ask, read, signApproval, statusOf } from '../world/approvals.ts';
 import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
@@ -16,7 +19,10 @@ let asked: Asked;
 let signed: HeldGrant;
 let open = () => {};
 
-/** A request, the Grant for it, and a document of its Principal that is too old to serve: each approval asks the host. */
+/**
+ * A request, the Grant for it, and a document of its Principal that is too old to use, so that each approval asks the
+ * host.
+ */
 beforeEach(async () => {
   const orgKey = await deployment.createKey('org:admin', await deployment.createOrg());
   const shop = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });

@@ -1,6 +1,6 @@
 /**
- * Credentials (interface §Authentication) beyond the access matrix: what is no credential, when a revocation takes effect,
- * and where the class of a key comes from.
+ * Credentials (interface §Authentication) beyond the access matrix: what is not a credential, when a revocation takes
+ * effect, and where the class of a key comes from.
  */
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';

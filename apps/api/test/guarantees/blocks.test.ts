@@ -1,7 +1,7 @@
 /**
- * Every fenced block of the guide is executed by a test, or held here against what it speaks of: commands and options
- * against the manuals of our programs, scripts and paths against the repository, settings against the configuration,
- * SQL against the schema. A block that nobody knows fails.
+ * Every fenced block of the guide is executed by a test or checked here: commands and options against the manuals of
+ * our programs, scripts and paths against the repository, settings against the configuration, SQL against the schema. A
+ * block that no test covers fails.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ const others = blocks.filter(
     !OF_OTHER_TESTS.some(([pages, languages]) => pages.test(page) && languages.includes(language)),
 );
 
-/** What a block is, where its language does not say. */
+/** The kind of a block whose language does not say it. */
 const kindOf = ({ language, code }: Block): string => {
   if (language !== '') return language;
   if (/^(?:select|create|begin|grant)\b/.test(code)) return 'sql';
@@ -137,8 +137,8 @@ describe('SQL', () => {
   it.each([...ofKind('sql'), ...inCommands].map(({ page, code }) => [page, code] as const))(
     'of %s is understood by a database of this schema: %s',
     async (_, code) => {
-      // Roles are of the whole server, where other tests have theirs. A database cannot be made within the transaction
-      // that is rolled back.
+      // Roles belong to the whole server, where other tests have theirs. A database cannot be created within the
+      // transaction that is rolled back.
       const statements = (code.includes('create role') ? code.replaceAll(/\b(svc\w*)/g, '$1_of_guide') : code)
         .split(/;\s*(?:\n|$)/)
         .filter((one) => one.trim() !== '' && !/^(?:begin|commit|create database)\b/.test(one));
@@ -154,7 +154,10 @@ describe('SQL', () => {
   );
 });
 
-/** Programs of others of which no option is used, beside those of foreign-commands.ts; and what a shell has itself. */
+/**
+ * Other programs of which the documents use no option, beside those of foreign-commands.ts, and commands of the shell
+ * itself.
+ */
 const FOREIGN = new Set(
   '. alias cd echo getent kill mkdir printf sed set source svc-patroni test timedatectl umask'.split(' '),
 );
@@ -166,7 +169,7 @@ const OURS: Readonly<Record<string, string>> = {
 const scripts = new Map<string, string>(Object.entries(JSON.parse(readText('package.json')).scripts));
 const EVERYWHERE = ['--help', '--version'];
 
-/** By command, the text of the manual about it. */
+/** The manual's text about each command. */
 const manualOf = (program: string): ReadonlyMap<string, string> => {
   const text = readText(OURS[program] ?? '').replaceAll('\\-', '-');
   return new Map(
@@ -182,7 +185,7 @@ const problemsOfOurs = (program: string, words: readonly string[]): readonly str
   const named = [...manual.keys()]
     .sort((left, right) => right.length - left.length)
     .find((name) => `${words.join(' ')} `.startsWith(`${name} `));
-  // A file in the first place is `verify`.
+  // A file as the first word means `verify`.
   const name = named ?? (program === 'svc-receipt' ? 'verify' : undefined);
   const options = words.filter((word) => word.startsWith('--')).map((word) => word.split('=', 1)[0] ?? '');
   if (name === undefined)
@@ -195,10 +198,10 @@ const problemsOfOurs = (program: string, words: readonly string[]): readonly str
     .map((option) => `${program} ${name} has no ${option}`);
 };
 
-/** What else than a service reads its environment: the proxy's configuration, and the examples. */
+/** Files beside the service that read its environment: the proxy's configuration, and the examples. */
 const READERS = ['deploy/proxy/haproxy.cfg', 'examples/operator.ts'].map(readText).join('');
 
-/** A variable that is set: a setting of ours or of others, or one that the script itself reads later. */
+/** A variable that is set: a setting of ours or of another program, or one that the script reads later. */
 const isKnownVariable = (name: string): boolean =>
   name in VARIABLES ||
   name.replace(/_FILE$/, '') in VARIABLES ||
@@ -206,7 +209,7 @@ const isKnownVariable = (name: string): boolean =>
   new RegExp(`\\b${name}\\b`).test(READERS) ||
   (!name.startsWith('SVC_') && ofKind('sh').some(({ code }) => code.includes(`$${name}`)));
 
-/** Of a loop, a function or a group: what is run within it, by the words before that. */
+/** The command inside a loop, a function or a group, without the words of the syntax before it. */
 const withoutSyntax = (words: readonly string[]): readonly string[] => {
   const [first = '', ...rest] = words;
   if (['for', 'done', '}'].includes(first)) return [];
@@ -246,7 +249,9 @@ const problemsOfNpm = ([command = '', ...words]: readonly string[]): readonly st
     : [`no benchmark ${name}`];
 };
 
-/** Commands of a script, in words: quotes, substitutions, comments and here-documents count as one word or none. */
+/**
+ * Commands of a script, split into words: quotes, substitutions, comments and here-documents count as one word or none.
+ */
 const commandsOf = (code: string): readonly (readonly string[])[] =>
   code
     .replaceAll(/\\\n/g, ' ')
@@ -273,7 +278,7 @@ it.each(ofKind('sh').map(({ page, code }) => [page, code] as const))(
 it('the options that documents give to programs of others are options of these, where they are installed', () => {
   const asked = Object.keys(KNOWN).map((program) => [program, unknownToProgram(program)] as const);
   expect(asked.filter(([, unknown]) => unknown !== null && unknown.length > 0)).toEqual([]);
-  // Of every system that these tests run on.
+  // At least so many are installed on every system that runs these tests.
   expect(asked.filter(([, unknown]) => unknown !== null).length).toBeGreaterThan(5);
 });
 

@@ -1,6 +1,6 @@
 /**
  * Nobody decides, or keeps others from deciding, under a DID that is not theirs (protocol §13, Claims). A thief has an
- * org:admin key, the owner has one of another org and the domain.
+ * org:admin key; the owner has one of another org, and the domain.
  */
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { alterFunction } from '@svc/testkit/store/session';
@@ -15,7 +15,7 @@ afterAll(() => host.close());
 const names = Array.from({ length: 36 }, () => `${randomSlug('host')}.example`);
 const hosts = Object.fromEntries(names.map((name) => [name, host.url]));
 const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify(hosts) }, 2);
-/** Each test has a DID of its own. */
+/** Each test uses another DID. */
 const newDid = () => `did:web:${names.pop()}`;
 
 let thief: string;
@@ -41,7 +41,7 @@ const create = (path: Path, key: string, did: string) =>
 const me = async (key: string) => (await deployment.call('GET', '/me', { key })).status;
 const tokenIn = (text: string) => /svc-verification=([\w-]+)/.exec(text)?.[1] ?? '';
 const publish = (did: string, token: string) => host.pages.set(PROOF, { did, token });
-/** As the relying party `did`, about a Grant and a Proof that are made out to it. */
+/** Verifies as the relying party `did`, with a Grant and a Proof made out to it. */
 const decideAs = async (did: string, key: string, process = deployment.process) => {
   const body = await verifyBody({ ...tenants, rpDid: did }, await issueGrant(tenants));
   const { call } = await import('../world/tenants.ts');
@@ -81,7 +81,7 @@ describe('a relying party whose DID is claimed', () => {
     expect((await create('/relying-parties', owner, did)).status).toBe(409);
     publish(did, tokenIn((await deployment.call('GET', `/claims/${did}`, { key })).text));
     expect((await deployment.call('POST', `/relying-parties/${did}/verify`, { key })).status).toBe(200);
-    // Nobody has a claim to it that would count any more.
+    // No claim to the DID can take effect any more.
     expect(await contestersOf(did)).toEqual([]);
     for (const process of deployment.processes)
       expect(receiptOf(await decideAs(did, key, process))).toMatchObject({
@@ -114,7 +114,7 @@ describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => 
     const taken = await create(path, owner, did);
     expect([taken.status, taken.json.did]).toEqual([201, did]);
     expect([await me(String(stolen.json.api_key)), await me(String(taken.json.api_key))]).toEqual([401, 200]);
-    // Of a proven one no claim counts any more, and it yields to nobody.
+    // For a proven DID no claim takes effect any more, and its registration yields to none.
     expect(await contestersOf(did)).toEqual([]);
     expect((await create(path, thief, did)).status).toBe(409);
     expect((await create(path, ADMIN_TOKEN, did)).status).toBe(409);
@@ -208,7 +208,7 @@ it('nothing that was made under a claim outlives it: no Grant, no Agent, no mark
   const listOf = ({ credentialStatus }: Record<string, unknown>) =>
     (credentialStatus as { statusListCredential: string }).statusListCredential;
   expect(listOf(fresh)).not.toBe(listOf(grant));
-  // What the former claimant did under this DID is not the new one's to read.
+  // The new holder may not read what the former claimant did under this DID.
   const { events } = (await deployment.call('GET', '/audit', { key: own })).json as { events: object[] };
   expect(events).toMatchObject([{ action: 'grant.allocate', target: fresh.id }]);
   host.pages.delete(DID_DOCUMENT);
@@ -227,7 +227,7 @@ it('a node that has met the claim knows its former Principal from the one that h
     return receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body }));
   };
   const claimed = String((await create('/principals', thief, did)).json.api_key);
-  // As many changes as the proof of the domain makes.
+  // Makes as many changes as the proof of the domain does.
   const pause = { scope: 'principal', subject: did };
   expect((await deployment.call('POST', '/pauses', { key: claimed, body: pause })).status).toBe(200);
   expect(await decideUnder(claimed)).toMatchObject({ reason: 'ISSUER_UNVERIFIED' });
@@ -306,7 +306,7 @@ describe('a Principal that is verified as it is registered, since its domain is 
       { actor: { kind: 'org', did: ownerOrg }, details: { from: 'unverified', to: 'verified' } },
       { details: { claim: 'yielded' } },
     ]);
-    // Of the two neither learns which org the other is.
+    // Neither of the two learns which org the other is.
     expect(JSON.stringify(json.events)).not.toContain(thiefOrg);
     const lost = (await deployment.call('GET', `/audit?${query}`, { key: thief })).json.events;
     expect(lost).toMatchObject([

@@ -1,6 +1,6 @@
 /**
- * Consumable Grants over HTTP (interface §Consumable Grants): what is used up, what comes back, and what an auditor
- * makes of it.
+ * Consumable Grants over HTTP (interface §Consumable Grants): what is used up, what is returned, and what an auditor
+ * concludes from it.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -235,7 +235,8 @@ describe('an outcome', () => {
     const grant = await issueBudget(tenants, usesOf(10));
     const consumed = await Promise.all(Array.from({ length: 10 }, () => send(grant, CALL)));
     const bodies = await Promise.all(Array.from({ length: 30 }, () => bodyFor(tenants, grant, CALL)));
-    // Each under a key of its own: one that a busy machine answered 503 is repeated, and gets what was stored.
+    // Each call has its own idempotency key: one that a busy machine answered 503 is repeated, and gets the stored
+    // answer.
     const verify = (body: object, index: number) =>
       untilSettled(() =>
         deployment.call('POST', '/verify', {

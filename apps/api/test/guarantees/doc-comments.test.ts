@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const HEADLESS = /^(?:So (?:long|much|many)|Of|Whoever|Who|From) /;
 
-/** First lines of documentation comments, and of line comments that continue no other. */
+/** First lines of documentation comments, and of line comments that do not continue another. */
 const beginningsIn = (source: string): string[] =>
   [...source.matchAll(/\/\*\*\s+(?:\* )?(.*)|(?<!^[ \t]*\/\/.*\n[ \t]*)\/\/ (.*)/gm)].map(
     ([, documentation, line]) => documentation ?? line ?? '',

@@ -1,4 +1,4 @@
-/** What docs/ and the README say in tables, examples and links is what the code does and what is there. */
+/** Tables, examples and links in docs/ and the README agree with the code and the files. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { RUNNER_VARIABLES, VARIABLES, WORKER_VARIABLES } from '@svc/config';

@@ -1,4 +1,7 @@
-/** A body of no bytes is one without members: fine where every member is optional, and nowhere else (protocol §13). */
+/**
+ * A body of no bytes counts as an object without members: accepted where every member is optional, and nowhere else
+ * (protocol §13).
+ */
 import { type Route, routes } from '@svc/contract';
 import { expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
@@ -28,7 +31,7 @@ it('is taken there as {} is', async () => {
     ['POST', '/api-keys', rpKey, 201],
     ['POST', '/observer-keys', ADMIN_TOKEN, 201],
     ['POST', '/demo/mint', undefined, 200],
-    // There is none of this id; a body that is not taken is told before that.
+    // No request has this id; a body that is not accepted is refused before the look-up.
     ['POST', `${requests}/arq_01M7VZGC008Q2R7V9X1C4E6H8S/reject`, principalKey, 404],
     ['PATCH', `/relying-parties/${rpDid}`, ADMIN_TOKEN, 200],
   ] as const)

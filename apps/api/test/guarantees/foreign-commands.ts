@@ -1,4 +1,4 @@
-/** What documents say about programs of others, addresses of ours and packages: whether it is so. */
+/** Checks what documents say about programs of others, our addresses, and packages. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type Route, routes } from '@svc/contract';
@@ -29,7 +29,7 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   install: ['-D', '-d', '-m', '-o', '-g'],
   journalctl: ['-u', '-n', '--no-pager'],
   jq: ['-c', '-r', '-s'],
-  // Not --from-literal: a secret would be in the arguments of a program.
+  // Not --from-literal, which would put a secret into the arguments of a program.
   kubectl: [
     ...['create', 'secret', 'generic', '--from-file', '--dry-run', '-o', 'replace', '-f'],
     ...['exec', 'rollout', 'restart', 'status', '--timeout', 'scale', '--replicas'],
@@ -49,7 +49,7 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   tar: ['-x', '-C', '-f'],
   uniq: ['-c'],
 };
-/** Their first words are subcommands, up to the first operand. */
+/** Programs whose first words are subcommands, up to the first operand, with the number of these words. */
 const WITH_SUBCOMMANDS: Readonly<Record<string, number>> = {
   ...{
     'apt-get': 1,
@@ -63,14 +63,14 @@ const WITH_SUBCOMMANDS: Readonly<Record<string, number>> = {
     systemctl: 1,
   },
 };
-/** Only these take several letters behind one dash, each an option. */
+/** Only these programs accept several letters behind one dash, each an option. */
 const LETTERS = new Set(['curl', 'sort', 'ss', 'jq']);
 
-/** Options and subcommands that the program does not have, or that nobody has looked up yet. */
+/** Options and subcommands that the program does not have, or that `KNOWN` does not list yet. */
 export const problemsOfForeign = (program: string, words: readonly string[]): readonly string[] => {
   const known = KNOWN[program];
   if (known === undefined) return [];
-  // What a container or a shell runs is the business of that program.
+  // Words for a command that a container or a shell runs belong to that command.
   const end = words.indexOf(program === 'docker' ? 'svc' : '--');
   const own = end === -1 ? words : words.slice(0, end);
   const operand = own.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
@@ -91,7 +91,7 @@ const lettersOf = (program: string, word: string): readonly string[] => {
     : [name];
 };
 
-/** How a program is asked for its options, where plain `--help` does not tell them. */
+/** How to ask a program for its options where plain `--help` does not list them. */
 const HELP: Readonly<Record<string, readonly (readonly string[])[]>> = {
   aws: [],
   curl: [['--help', 'all']],
@@ -112,7 +112,10 @@ const HELP: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
 };
 
-/** Of `KNOWN`, what the program that is installed here does not tell of itself; null where it is not here, or tells nothing. */
+/**
+ * Options in `KNOWN` that the help of the installed program does not mention; null where it is not installed, or prints
+ * no help.
+ */
 export const unknownToProgram = (program: string): readonly string[] | null => {
   const told = (HELP[program] ?? [['--help']]).map((words) => {
     const { stdout, stderr, error } = spawnSync(program, words, { encoding: 'utf8', timeout: 30_000 });
@@ -125,7 +128,7 @@ export const unknownToProgram = (program: string): readonly string[] | null => {
 
 const saysWord = (text: string, word: string): boolean =>
   new RegExp(`(?:^|[^\\w-])${word}(?![\\w-])`, 'm').test(text) ||
-  // `-[no]x` and `-xyz` of short synopses.
+  // Matches `-[no]x` and `-xyz` of short synopses.
   (/^-\w$/.test(word) && new RegExp(`(?:^|[\\s[])-\\w*${word.slice(1)}`, 'm').test(text));
 
 /** Our hosts in documents: the API, by name or variable, and the admin port. */
@@ -133,11 +136,11 @@ const ADDRESS =
   /(?:https:\/\/svc\.example|http:\/\/(?:localhost|127\.0\.0\.1):8080|"?\$\{?(?:SVC_URL|SVC_BASE_URL|BASE_URL)\}?"?)(\/[^\s"'`)<>|]*)/g;
 const ADMIN_ADDRESS = /http:\/\/(?:localhost|127\.0\.0\.1):9464(\/[^\s"'`)<>|]*)/g;
 const ADMIN_PATHS = ['/livez', '/readyz', '/metrics'];
-/** Served beside the routes: pages and their files. */
+/** Paths served beside the routes: pages and their files. */
 const PAGES =
   /^\/(?:$|docs$|guide\b|playground$|verify-receipt$|transparency$|dashboard$|approve$|openapi\.json$|llms\.txt$)/;
 
-/** Addresses of ours that no route answers; for a `curl` with its method, else by any. */
+/** Our addresses that no route answers: for a `curl` with its method, otherwise with any. */
 export const problemsOfAddresses = (code: string): readonly string[] =>
   code
     .replaceAll(/\\\n/g, ' ')
@@ -163,7 +166,7 @@ const isRoute = (path: string, method: string | null): boolean =>
       new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
   );
 
-/** Packages that documents tell people to install, and that are neither published from here nor in the lock file. */
+/** Packages that documents tell readers to install, and that are neither published from here nor in the lock file. */
 export const problemsOfPackages = (text: string): readonly string[] =>
   [...text.matchAll(/\bnpm (install|create) ([^`\n#]*)/g)].flatMap(([, command, words = '']) =>
     words

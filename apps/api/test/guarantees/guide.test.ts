@@ -1,6 +1,6 @@
 /**
- * Each page of docs/guide works for somebody who has a clone and nothing else: its blocks, pasted in order, do what the
- * page says and print what it says.
+ * Each page of docs/guide works for a reader who has only a clone: its blocks, pasted in order, do what the page says
+ * and print what it shows.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -17,7 +17,7 @@ const PAGES = isDeep
     )
   : SAMPLE;
 
-/** As long as it needs: a loaded machine is slow, and no page is wrong for that. */
+/** Milliseconds; generous, since a loaded machine is slow, which is not a fault of the page. */
 const PAGE_MS = 400_000;
 
 let clone: Clone;
@@ -34,7 +34,7 @@ afterAll(async () => {
   await clone?.stop();
 });
 
-/** Not everybody has what the page of other languages needs. */
+/** Whether the tools are installed that the page of other languages needs. */
 const canRun = (page: string): boolean =>
   page !== 'how-to/jose' ||
   [

@@ -1,10 +1,10 @@
-/** What holds for every path, on the real process: methods, unknown paths, request ids, CORS, broken addresses. */
+/** What holds for every path, on the real process: methods, unknown paths, request ids, CORS, malformed addresses. */
 import { type Route, routes } from '@svc/contract';
 import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { withOwnDeployment } from '../world/deployment.ts';
 
-/** With everything that can be turned on. */
+/** All optional features are on. */
 const deployment = withOwnDeployment({
   SVC_DEMO: '1',
   SVC_SELF_SERVE: '1',

@@ -1,4 +1,4 @@
-/** kits/python and kits/go against a running API: what their READMEs show. */
+/** Runs what the READMEs of kits/python and kits/go show against a running API. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ interface Kit {
   readonly folder: string;
   readonly probe: readonly [command: string, ...args: string[]];
   readonly programs: Readonly<Record<'register' | 'purchase' | 'events', string>>;
-  /** What runs a program; `scratch` is for what is built. */
+  /** The command that runs a program; `scratch` is a folder for build output. */
   readonly commandOf: (program: string, scratch: string) => readonly [command: string, ...args: string[]];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -82,12 +82,12 @@ describe.each(KITS)('the kit for $name', ({ name, folder, probe, programs, comma
     const readme = readFileSync(`${folder}README.md`, 'utf8');
     for (const program of [programs.purchase, programs.events])
       expect(readme).toContain(readFileSync(`${folder}${program}`, 'utf8'));
-    // What the README has a reader type.
+    // The command that the README tells a reader to type.
     for (const program of Object.values(programs))
       expect(readme).toContain(
         name === 'python' ? `python ${program}` : `go run ./${program.replace('/main.go', '')}`,
       );
-    // What stands alone: Python's blocks are doctests that its suite runs, Go's are its examples.
+    // Blocks that run without a service: Python's are doctests that its suite runs, Go's are its examples.
     if (name !== 'go') return;
     const examples = readFileSync(`${folder}example_test.go`, 'utf8');
     const bodies = [...examples.matchAll(/^func Example\w+\(\) \{\n(.*?)^\}/gms)].map(
@@ -98,7 +98,7 @@ describe.each(KITS)('the kit for $name', ({ name, folder, probe, programs, comma
     expect(programsIn).toEqual(bodies.map((body) => body.replaceAll(/^\t/gm, '')));
   });
 
-  /** What a program prints, run with these variables alone. */
+  /** Runs a program with only these variables; resolves with its output. */
   const run = async (program: string, variables: Readonly<Record<string, string>>): Promise<string> => {
     const scratch = mkdtempSync(join(tmpdir(), 'svc-kit-'));
     try {

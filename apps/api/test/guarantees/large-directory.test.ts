@@ -1,4 +1,4 @@
-/** The directory of hosted Principals whose documents are as large as they may be: what one page of it costs (protocol §13). */
+/** The cost of one page of the directory where hosted Principals have documents of the largest size (protocol §13). */
 import { createHash } from 'node:crypto';
 import { parseStrictJson } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -8,13 +8,13 @@ import { call } from '../world/tenants.ts';
 
 const deployment = withOwnDeployment();
 const PRINCIPALS = 200;
-/** What a document may have, and what our client libraries read of an answer. */
+/** Largest size of a document, and the most that our client libraries read of an answer. */
 const DOCUMENT_BYTES = 65_536;
 const READ_BYTES = 2 ** 20;
 
 const documents = new Map<string, string>();
 
-/** As its host sent it, and in force since now. */
+/** Inserts the document as its host sent it, in force from now on. */
 const insertHosted = async (did: string, body: string): Promise<void> => {
   const hash = `sha256:${createHash('sha256').update(body).digest('hex')}`;
   await deployment.sql.query(
@@ -49,7 +49,7 @@ const texts = async (query: string): Promise<string[]> => {
   const all: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const from: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    // Answers this large are not held against their schema here.
+    // Answers of this size are not checked against their schema here.
     const path = `/principals?${query}${from}`;
     const { status, text } = await call(deployment.process.baseUrl, 'GET', path, { key: ADMIN_TOKEN });
     expect(status).toBe(200);
@@ -84,7 +84,7 @@ describe('the directory of 200 documents of 64 KB', () => {
 });
 
 it('a number that no double holds is null in the directory, and other numbers are as they were sent', async () => {
-  // Before all others in the order of the directory.
+  // First in the order of the directory.
   const did = 'did:web:a-number.example';
   const body = (number: string) => `{"id":"${did}","at":[1.50,${number}]}`;
   const shown = async (text: string): Promise<string> => {
@@ -97,7 +97,7 @@ it('a number that no double holds is null in the directory, and other numbers ar
   for (const number of ['1e400', `${'9'.repeat(299)}e10`, `${'9'.repeat(250)}e99`])
     expect(await shown(body(number))).toBe(`{"id":"${did}","at":[1.5,null]}`);
   expect(await shown(body('2e3'))).toBe(body('2e3'));
-  // Longer by four when it is written anew, so that a page would be.
+  // Four bytes longer once it is serialised again, so a page with it would exceed the limit.
   const longer = `{"id":"${did}","k":"1e000","x":[${Array.from({ length: 50 }, () => '1e20').join()}]}`;
   expect(await shown(longer)).toBe('null');
 });

@@ -31,7 +31,9 @@ esac
   { mode: 0o700 },
 );
 
-/** What was called, and what is left of the copies. `fails`: the call that fails; 0: none. */
+/**
+ * Returns the calls that were made and the copies that are left. `fails` is the number of the call that fails; 0: none.
+ */
 const run = (fails: number, files = ['receipt-keys.json', 'status-keys.json']) => {
   const home = mkdtempSync(join(folder, 'run-'));
   const [set, tmp, calls] = ['set', 'tmp', 'calls'].map((name) => join(home, name)) as [

@@ -1,4 +1,4 @@
-/** A subject and an org have a bounded number of live keys (protocol §13), on all nodes together. */
+/** A subject and an org have a limited number of live keys (protocol §13), over all nodes together. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { contractCall } from '../world/contract-call.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 const issue = (path: string, key: string, body: object, node = 0) =>
   contractCall((deployment.processes[node] ?? deployment.process).baseUrl, 'POST', path, { key, body });
 
-/** Twelve at once, on both nodes. */
+/** Twelve concurrent calls, on both nodes. */
 const burst = async (path: string, key: string, body: object = {}) => {
   const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => issue(path, key, body, i % 2)));
   return answers.map(({ status }) => status).sort();

@@ -1,4 +1,4 @@
-/** What our programs log, read from their sources: each call of a log with the names of its fields. */
+/** The log events of our programs, read from their sources: each log call with the names of its fields. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -50,6 +50,6 @@ const isNamedLog = (object: ts.Expression): boolean => {
   return ts.isIdentifier(object) && /^(?:log|logger|accessLog)$/.test(object.text);
 };
 
-/** What is spread into it has names of its own, which the source does not say here. */
+/** Names of the fields; those of an object that is spread into them do not appear in the source. */
 const namesIn = (fields: ts.ObjectLiteralExpression): string[] =>
   fields.properties.flatMap(({ name }) => (name !== undefined && ts.isIdentifier(name) ? [name.text] : []));

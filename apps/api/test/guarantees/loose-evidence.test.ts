@@ -1,4 +1,6 @@
-/** What a tenant can have stored without end is stored so that it can be collected (protocol §8, decision 28). */
+/**
+ * Evidence that a tenant can have stored without limit is stored so that it can be deleted (protocol §8, decision 28).
+ */
 import { expect, it } from 'vitest';
 import { withOwnDeployment } from '../world/deployment.ts';
 import { issueGrant } from '../world/tenants.ts';
@@ -21,7 +23,7 @@ it('every list and every document that nobody was served and no Receipt names is
      from evidence left join loose_evidence l using (hash)
      where content_type in ('application/vc+jwt', 'application/did+json') group by 1 order by 1`,
   );
-  // Of the document the one at registration and the one without the key; of the list each that was signed.
+  // Documents: the one at registration and the one without the key. Lists: each one that was signed.
   expect(rows).toEqual([
     { type: 'application/did+json', stored: 2, loose: 2 },
     { type: 'application/vc+jwt', stored: 3, loose: 3 },

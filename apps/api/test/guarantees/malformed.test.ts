@@ -1,4 +1,7 @@
-/** Malformed bodies and headers by the thousand over HTTP: only documented answers, never a fault, the process lives. */
+/**
+ * Sends thousands of malformed bodies and headers over HTTP: every answer is a documented one, never a fault, and the
+ * process keeps running.
+ */
 
 import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
@@ -6,17 +9,17 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
 import { ACTION, type HeldGrant, issueGrant, type Tenants, verifyBody } from '../world/tenants.ts';
 
-/** Named in every failure: the same seed gives the same cases. */
+/** Every failure names the seed; the same seed gives the same cases. */
 const SEED = Math.floor(Math.random() * 2 ** 31);
 const CASES = sampled({ quick: 24, deep: 700 });
 const CALLS_PER_KEY = 100;
 const AT_ONCE = 4;
 
-// In full, more than a subject or an org may send in a minute.
+// A deep run sends more than a subject or an org may send in a minute.
 const deployment = withOwnDeployment({ SVC_SUBJECT_PER_MINUTE: '100000', SVC_ORG_PER_MINUTE: '100000' });
 let orgId: string;
 let tenants: Tenants;
-/** Of a relying party that no other case uses: some of the changes to it are good ones. */
+/** A relying party that no other case uses, since some changes to it succeed. */
 let patchedDid: string;
 let grant: HeldGrant;
 let valid: Awaited<ReturnType<typeof verifyBody>>;
@@ -29,7 +32,7 @@ beforeAll(async () => {
   valid = await verifyBody(tenants, grant);
 });
 
-/** JSON texts that stand where something else belongs. */
+/** JSON texts to put where another type belongs. */
 const WRONG = [
   ...['null', 'true', '0', '-1', '1.5', '1e400', '-0', '9007199254740993', '""', '[]', '{}', '[[[]]]'],
   ...[
@@ -58,7 +61,7 @@ const WRONG = [
   ],
 ];
 
-/** A text near a valid one: a member replaced, added, doubled or left out, or the text itself damaged. */
+/** A text near a valid one: a member is replaced, added, doubled or left out, or the text itself is damaged. */
 const near = (body: () => object): fc.Arbitrary<() => string> => {
   const wrong = fc.oneof(
     fc.constantFrom(...WRONG),
@@ -85,7 +88,7 @@ const near = (body: () => object): fc.Arbitrary<() => string> => {
     });
 };
 
-/** Members are found in the text, at any depth, so that whatever JSON.stringify cannot write can be put in. */
+/** Finds members in the text, at any depth, so that values can be inserted that JSON.stringify cannot write. */
 const changeMember = (
   text: string,
   { at, wrong, how }: { at: number; wrong: string; how: number },
@@ -175,7 +178,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
   },
 };
 
-/** Calls of one target, a few at a time, each stretch under a key of its own. */
+/** Sends the calls of one target, a few concurrently, each group with a key of its own. */
 const sendAll = async (
   target: Target,
   texts: readonly (() => string)[],
@@ -256,7 +259,7 @@ it('afterwards the process serves as before and its log tells of no fault', asyn
     'ALLOW',
   );
   expect((await deployment.call('GET', '/healthz')).status).toBe(200);
-  // 40 and more are warnings and errors; a line that is no JSON is Node's own.
+  // Levels from 40 on are warnings and errors; a line that is not JSON is Node's own.
   const told = deployment.process.log
     .filter((line) => !/^\{"level":[123]0,/.test(line))
     // The org of these tests has no plan.

@@ -1,4 +1,4 @@
-/** An org has a bounded number of Principals and relying parties (protocol §13), on all nodes together. */
+/** An org has a limited number of Principals and relying parties (protocol §13), over all nodes together. */
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   ({ publicKeyMultibase } = await generatePrincipalKey());
 });
 
-/** Every other one a Principal, every other node. */
+/** Registers a Principal and a relying party in turn, on the two nodes in turn. */
 const register = (key: string, orgId: string | null, i: number) => {
   const { baseUrl } = deployment.processes[i % 2] ?? deployment.process;
   const isPrincipal = i % 4 < 2;

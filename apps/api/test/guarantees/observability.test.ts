@@ -1,4 +1,4 @@
-/** Dashboard, alerts, runbook and the table of log events speak of what the processes expose and log, and of nothing else. */
+/** Dashboard, alerts, runbook and the table of log events name only what the processes expose and log. */
 import { readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
 import { routes } from '@svc/contract';
@@ -47,14 +47,14 @@ const panelExprs = panels.flatMap(({ targets = [] }) =>
   targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m')),
 );
 const runbook = readText('docs/runbook.md');
-/** Queries that people are told to ask, in blocks of the documents. */
+/** Queries in blocks of the documents. */
 const writtenExprs = ['docs/runbook.md', 'docs/operations.md'].flatMap((path) =>
   fencedBlocks(readText(path)).flatMap(({ code }) =>
     code.split('\n').filter((line) => /^(?:sum|max) by /.test(line)),
   ),
 );
 
-/** Every selector of an expression: the metric and the labels that it asks for. Throws where it is no PromQL. */
+/** Every selector of an expression: the metric and its labels. Throws where the expression is not PromQL. */
 const selectorsIn = (expr: string) => {
   const found: { metric: string; labels: Record<string, string> }[] = [];
   const textOf = (node: { from: number; to: number }) => expr.slice(node.from, node.to);
@@ -83,9 +83,9 @@ function* childrenOf(node: Tree): Generator<Tree> {
 }
 
 const deployment = withOwnDeployment();
-/** Of all processes: each metric with the labels that its samples have. */
+/** Each metric of all processes, with the labels of its samples. */
 const exposed = new Map<string, Set<string>>();
-/** What a node says that has not failed yet. */
+/** The metrics of a node that has not failed yet. */
 let ofApi = '';
 
 const note = (text: string): void => {
@@ -106,7 +106,7 @@ beforeAll(async () => {
   await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
   ofApi = (await call(deployment.process.adminUrl, 'GET', '/metrics')).text;
   note(ofApi);
-  // What the supervisor's, the worker's and the runner's registries have beside that.
+  // Metrics that only the registries of the supervisor, the worker and the runner have.
   const registry = new Registry();
   createSupervisorMetrics(registry, 2, () => 2);
   const jobs = createJobMetrics(registry, maintenanceJobs(deployment.process.service));
@@ -125,7 +125,7 @@ beforeAll(async () => {
 });
 
 const OF_PROMETHEUS = ['job', 'instance', 'le'];
-/** What Prometheus itself says of each target. */
+/** The metric that Prometheus itself adds for each target. */
 exposed.set('up', new Set());
 
 it.each([
@@ -191,7 +191,7 @@ it('routes, holds, jobs, their items and events that alerts ask for exist, and s
 it('the table of the worker in docs/operations.md has every job, with how often it looks', () => {
   const section = readText('docs/operations.md').split('## The worker')[1]?.split(/^## /m)[0] ?? '';
   const rows = [...section.matchAll(/^\| `([a-z-]+)` \| (\d+ (?:s|min|h)) \| [^|]+ \|$/gm)];
-  // None of them runs here, so what packs is not asked for anything.
+  // No job runs here, so the object for packing is never used.
   const jobs = maintenanceJobs(deployment.process.service, {} as NonNullable<Packing>);
   const listed = jobs.map(({ name, everyMs }) => `${name} ${inWords(everyMs)}`);
   expect(rows.map(([, name, every]) => `${name} ${every}`).sort()).toEqual(listed.sort());
@@ -205,7 +205,7 @@ const inWords = (ms: number): string => {
   return seconds < 3_600 ? `${seconds / 60} min` : `${seconds / 3_600} h`;
 };
 
-/** They are named so, and take nobody's authority away: what events are sent to, and the sandbox's own. */
+/** Their names look alike, but they remove nobody's authority: they concern the delivery of events, and the sandbox. */
 const NO_AUTHORITY = ['disableEventSubscription', 'revokeDemo'];
 
 it('SvcRevocationFails asks for every route that revokes, disables, retires, compromises, pauses, releases or transfers', () => {
@@ -260,7 +260,7 @@ describe('the runbook', () => {
       const events = [...query.matchAll(/\.msg == "([^"]+)"/g)].map(([, event = '']) => event);
       expect([...table.keys()], query).toEqual(expect.arrayContaining(events));
       const fields = events.flatMap((event) => table.get(event)?.fields ?? []);
-      // `ms` is a name that a query makes up; without an event it is of lines that end a request with a 5xx.
+      // `ms` is a name that a query defines; without an event it belongs to lines that end a request with a 5xx.
       const known = [
         'level',
         'time',

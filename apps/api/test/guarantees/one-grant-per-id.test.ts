@@ -1,4 +1,7 @@
-/** An id of a Grant is one Grant (protocol §7 P6, §10): whoever has a signing key cannot widen what was allowed before. */
+/**
+ * The id of a Grant means one Grant (protocol §7 P6, §10): the holder of a signing key cannot widen what was allowed
+ * before.
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withDeployment } from '../world/deployment.ts';
 import { createKeyedPrincipal, type KeyedPrincipal, signAnew } from '../world/keyed-principal.ts';

@@ -1,4 +1,4 @@
-/** Paging of `GET /grants`: complete and stable while Grants are allocated and revoked beside it. */
+/** Paging of `GET /grants` is complete and stable while other calls allocate and revoke Grants. */
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
@@ -12,7 +12,7 @@ let orgId: string;
 let tenants: Tenants;
 let stored: string[];
 
-/** Rows are copied from one that was allocated, because a key allocates at most 120 a minute. */
+/** Rows are copies of an allocated one, because a key allocates at most 120 a minute. */
 beforeAll(async () => {
   orgId = await deployment.createOrg();
   tenants = await deployment.createTenants({ orgId });
@@ -42,7 +42,7 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-/** Every page from the first to the last; `between` runs after each. */
+/** Reads every page from the first to the last; `between` runs after each. */
 const readPages = async (key: string, query: string, between = async () => {}): Promise<Page[]> => {
   const pages: Page[] = [];
   for (let from: string | null = ''; from !== null; ) {

@@ -1,4 +1,4 @@
-/** What the gate makes of entitlements, at every endpoint that decides (interface §Entitlement). */
+/** How the gate applies entitlements, at every endpoint that decides (interface §Entitlement). */
 import { createHash } from 'node:crypto';
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ const insertOrg = (orgId: string, { sql }: Deployment = enforcing) =>
     'An org',
   ]);
 
-/** An org with a relying party, and a way to verify for it with a fresh Proof or a given one. */
+/** An org with a relying party, and a function that verifies for it with a new Proof or a given one. */
 const openOrg = async (deployment = enforcing, orgId?: string) => {
   const id = orgId ?? (await deployment.createOrg());
   const tenants = await deployment.createTenants({ orgId: id });
@@ -228,7 +228,7 @@ describe('where plans are only logged', () => {
   });
 });
 
-/** The sandbox's Principal as the service itself would create it, with the Agent of `tenants`. */
+/** The sandbox's Principal as the service creates it, with the Agent of `tenants`. */
 const insertSandbox = async (tenants: Tenants): Promise<Tenants> => {
   const did = `did:web:${DOMAIN}:org:sandbox`;
   const key = await generatePrincipalKey();

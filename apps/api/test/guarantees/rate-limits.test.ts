@@ -1,4 +1,4 @@
-/** Limits (interface §Limits) on a real process. What a window does over time is tested on a clock that tests turn. */
+/** Limits (interface §Limits) on a real process. Tests with a clock that they set cover a window over time. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ContractAnswer, freshAddress } from '../world/contract-call.ts';
 import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const orgAdminKey = async () => deployment.createKey('org:admin', await deployment.createOrg());
 
-/** `limit` calls pass with a count that runs down to 0; the next are 429 and say when to come again. */
+/** `limit` calls pass while the remaining count runs down to 0; the next are answered 429 with the time to retry. */
 const expectLimit = (answers: readonly ContractAnswer[], limit: number, passing: number) => {
   expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i < limit ? passing : 429)));
   for (const [i, { headers, json }] of answers.entries()) {

@@ -1,4 +1,4 @@
-/** The examples of the README and of the guide are programs of the repository, and these do what is said of them. */
+/** The examples of the README and of the guide are programs of the repository, and these do what the texts say. */
 import { readFileSync } from 'node:fs';
 import { withDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** What the READMEs of the client libraries say, executed as it stands: the Agent of the one against the shop of the other. */
+/** Executes the READMEs of the client libraries unchanged: the Agent of one calls the shop of the other. */
 import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -30,7 +30,7 @@ const modules: Readonly<Record<string, object>> = {
 
 type Names = Readonly<Record<string, unknown>>;
 
-/** Gives what `wanted` names. */
+/** Returns the variables that `wanted` names. */
 const run = async <Wanted extends object>(
   block: string | undefined,
   { modules: others = {}, ...given }: Names & { readonly modules?: Readonly<Record<string, object>> },
@@ -43,7 +43,7 @@ const listening = async (server: Server): Promise<string> => {
   if (!server.listening) await new Promise((resolve) => server.once('listening', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
-/** A port that is free; the shop's address is in its own text. */
+/** A free port; the shop's text contains its address. */
 async function freePort(): Promise<number> {
   const { createServer } = await import('node:net');
   const server = createServer().listen(0, '127.0.0.1');
@@ -57,7 +57,7 @@ let world: { service: string; principal: { did: string; key: string }; shop: { d
 let grant: string;
 let agent: { did: string; privateJwk: agentSdk.Ed25519PrivateJwk };
 
-/** The README of sdk-principal up to the Grant, for an Agent that is there already. */
+/** Runs the README of sdk-principal up to the Grant, for an Agent that exists already. */
 beforeAll(async () => {
   const document = await fetch(`${deployment.process.baseUrl}/.well-known/did.json`);
   const { id: service } = (await document.json()) as { id: string };
@@ -77,7 +77,7 @@ beforeAll(async () => {
     'did:web:svc.example:org:acme': principal.did,
     'did:key:z6Mk…': agent.did,
     'did:web:shop.example': shop.did,
-    // The Grant is needed below.
+    // Omitted, since the Grant is needed below.
     'await client.grants.revoke(grantId);': '',
   };
   const issued = await run<{ grant: string }>(
@@ -89,7 +89,7 @@ beforeAll(async () => {
   grant = issued.grant;
 });
 
-/** The README's Agent, at an address; `replaced`: what else it does. */
+/** Runs the README's Agent against an origin; `replaced` changes its text. */
 const act = (origin: string, replaced: Names = {}): Promise<{ response: Response }> =>
   run(
     actAsAgent,

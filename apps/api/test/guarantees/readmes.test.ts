@@ -1,6 +1,6 @@
 /**
- * What the READMEs of the packages show is executed as it stands; those of the client libraries meet in
- * readmes-together.test.ts.
+ * Executes the blocks in the packages' READMEs unchanged; readmes-together.test.ts runs those of the client libraries
+ * together.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -47,7 +47,10 @@ const modules: Readonly<Record<string, object>> = {
   '@svc/sdk-rp/web-bot-auth': rpSignatures,
 };
 
-/** Every block has its test: here, of the clients with their middleware together, the others beside the README. */
+/**
+ * Number of blocks of each README. Each has a test: those of the clients with their middleware here, the others beside
+ * the README.
+ */
 const EXECUTED: Readonly<Record<string, number>> = {
   conformance: 1,
   merkle: 2,
@@ -72,7 +75,7 @@ it('no package has a block that nobody executes', () => {
 });
 
 let tenants: Tenants;
-/** An ALLOW, with what it was decided from. */
+/** An ALLOW, with the request that it answers. */
 let decided: { asked: Awaited<ReturnType<typeof verifyBody>>; responseText: string; receipt: Receipt };
 let serviceDidDocument: { readonly id: string };
 
@@ -124,7 +127,7 @@ it('receipts verifies, signs and audits a Receipt of the service, and verifies a
   const audited = await runBlock<{ result: { ok: boolean } }>(auditing, {
     modules,
     given: { receipt, serviceDidDocument, ...asked, texts },
-    // This one consumed nothing.
+    // This Grant consumed nothing.
     replaced: { 'consumption: [page1, page2],': '' },
     wanted: 'result',
   });
@@ -221,7 +224,7 @@ it('sdk-principal and sdk-rp: an Agent signs its requests too, and a shop demand
       },
     )
   ).wanted;
-  /** The shop, which the Agent calls without a network in between. */
+  /** The shop, which the Agent calls without a network. */
   const shop = async (request: string | URL | Request) => {
     const authorized = await authorizeSigned(request as Request);
     return authorized.ok ? Response.json(authorized.svc.agent) : authorized.response;

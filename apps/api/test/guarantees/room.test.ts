@@ -1,4 +1,7 @@
-/** What those who pay nothing have stored has a bound, and never what takes authority away (protocol §13, decision 36). */
+/**
+ * The storage of tenants that pay nothing is bounded, and the bound never refuses to remove authority (protocol §13,
+ * decision 36).
+ */
 import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { contractCall, freshAddress } from '../world/contract-call.ts';
@@ -26,7 +29,7 @@ const console_ = async (path: string, body: object) => {
 };
 const signUp = async () => (await console_('', requestOf())).json as unknown as Newcomer;
 
-/** Calls both nodes by turns. A loaded machine refuses some calls, which changes nothing; they are made again. */
+/** Calls both nodes in turn. Calls that a loaded machine refuses are repeated, which changes nothing. */
 const callerOf = (key: string) => {
   let calls = 0;
   return async (method: string, path: string, body?: object) => {
@@ -122,7 +125,7 @@ describe('the sandbox', () => {
         i % 3 === 0 ? post('/demo/verify', denied, i) : post('/demo/mint', {}, i),
       ),
     );
-    // The turn of the day gives a second ceiling.
+    // Where the day ended meanwhile, a second ceiling applies.
     const { rows } = await sandbox.sql.query('select calls from sandbox_days');
     if (rows.length > 1) return;
     expect(rows).toEqual([{ calls: 10 }]);

@@ -1,4 +1,4 @@
-/** The sandbox as a whole: its limit, its keys, what it leaves out of public numbers, and deployments without it. */
+/** The sandbox as a whole: its limit, its keys, what public numbers omit of it, and deployments without it. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -86,7 +86,7 @@ describe('keys of the sandbox', () => {
     );
     return rows.map(({ kid, state }) => [kid.split('#')[1], state]);
   };
-  /** Starts one node more, with its own key file. */
+  /** Starts one more node, with its own key file. */
   const startWith = async (path: string) =>
     startApiNodes(1, deployment.databaseUrl, { SVC_DEMO: '1', SVC_SANDBOX_KEYS: path });
   const newJwk = (kid: string) => ({

@@ -39,7 +39,7 @@ it.each([
           await 0;
         },
       },
-      // What came of the ping is known once it was sent.
+      // The result of the ping exists once it has been delivered.
       replaced: { [url]: HOOKS, 'for await (': 'await deliver();\nfor await (' },
       wanted: 'subscription_id',
     },

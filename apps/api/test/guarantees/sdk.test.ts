@@ -1,4 +1,6 @@
-/** The client libraries against a running service: every call of theirs that is not tested with Grants and verdicts. */
+/**
+ * The client libraries against a running service: every call that other tests with Grants and verdicts do not cover.
+ */
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey, signProof } from '@svc/sdk-principal/agent';
 import { createVerifier } from '@svc/sdk-rp';
@@ -57,7 +59,7 @@ const capabilities = [purchase({ maxAmountMinor: 1000, currency: 'USD', resource
 type Shop = Awaited<ReturnType<typeof createRelyingParty>>;
 type HeldGrant = { grant: string; grantId: string };
 
-/** `ALLOW`, or why not. */
+/** Resolves with `ALLOW` or the reason of the DENY. */
 const outcomeOf = async (shop: Shop, agent: Awaited<ReturnType<typeof createAgent>>, held: HeldGrant) => {
   const { grant, grantId } = held;
   const proof = await signProof({ agent, grantId, audience: shop.did, action: ACTION, ...request });
@@ -137,7 +139,7 @@ describe('a Principal', () => {
     for (const target of targets) {
       const reused: { scope: 'grant' | 'agent' | 'principal'; subject: string } = { ...target };
       const pausing = client.pauses.pause(reused, { reason: 'too much' });
-      // What was asked counts, whatever becomes of the object before the answer.
+      // The request as it was sent is decisive, even if the caller changes the object before the answer.
       reused.subject = 'another';
       const paused = await pausing;
       expect(paused).toMatchObject({ ...target, reason: 'too much', paused_at: expect.any(String) });

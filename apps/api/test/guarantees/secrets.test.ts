@@ -1,7 +1,7 @@
 /**
- * No secret that passes through the service stays in it: after a whole session, errors and a failing database
- * included, neither the log nor any column of the database holds one, and no answer shows a key but the one that issued
- * it. API keys are stored as their SHA-256.
+ * No secret that passes through the service stays in it. After a whole session, with errors and a failing database,
+ * neither the log nor any column of the database contains one, and only the answer that issued a key contains it. API
+ * keys are stored as their SHA-256.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -22,13 +22,13 @@ const deployment = withProcesses(env);
 interface Secrets {
   /** Live API keys. */
   readonly apiKeys: string[];
-  /** Those of them that an answer issued. */
+  /** Those of them that were issued in an answer. */
   readonly issued: string[];
-  /** Everything else that must stay nowhere: tokens, private keys, Grants, Proofs. */
+  /** Other secrets that must not be stored: tokens, private keys, Grants, Proofs. */
   readonly others: string[];
 }
 
-/** Every answer of the session, headers included. */
+/** Every answer of the session, with its headers. */
 const answers: string[] = [];
 
 const call: typeof deployment.call = async (...request) => {
@@ -58,7 +58,7 @@ const issue = async (
   return { did: String(json.did), key, keyId: String(json.api_key_id ?? json.key_id) };
 };
 
-/** A key of every class, each used, listed by everybody who may, revoked, and listed again. */
+/** A key of every class: each is used, listed by every caller that may, revoked, and listed again. */
 const manageKeys = async (secrets: Secrets, { principalDid, principalKey, rpDid, rpKey }: Tenants) => {
   const org = await call('POST', '/orgs', {
     key: ADMIN_TOKEN,
@@ -121,7 +121,7 @@ const onboard = async (secrets: Secrets): Promise<Tenants> => {
   };
 };
 
-/** A tenant that signs up by itself, and its starters by every way of asking. */
+/** A tenant that signs up by itself, with its starters, requested in every way. */
 const signUp = async ({ apiKeys, issued, others }: Secrets) => {
   const request = { slug: randomSlug('t'), name: 'A tenant', admin_email: 'admin@tenant.example' };
   const { status, json } = await call('POST', '/orgs/self-serve', { key: PROVISION_KEY, body: request });
@@ -149,8 +149,8 @@ const signUp = async ({ apiKeys, issued, others }: Secrets) => {
 };
 
 /**
- * Secrets in every place of a request where they do not belong; a sample has a fifth of the places for each, others for
- * the next.
+ * Sends secrets in every place of a request where they do not belong. A sample takes a fifth of the places for each
+ * secret, and other places for the next.
  */
 const misplace = async ({ apiKeys, others }: Secrets) => {
   const orgId = await deployment.createOrg();
@@ -179,7 +179,7 @@ const misplace = async ({ apiKeys, others }: Secrets) => {
   }
 };
 
-/** Every kind of answer with a Grant and a Proof in the request: ALLOW, DENY, replay, 409, 401, a database that fails. */
+/** Every kind of answer to a request with a Grant and a Proof: ALLOW, DENY, replay, 409, 401, a failing database. */
 const useGrants = async (tenants: Tenants, { others }: Secrets) => {
   const grant = await issueGrant(tenants);
   const fresh = async () => {
@@ -205,7 +205,7 @@ const useGrants = async (tenants: Tenants, { others }: Secrets) => {
   expect(statuses).toEqual([200, 200, 200, 200, 409, 401, 503, 200]);
 };
 
-/** An answer of 500, whose cause is logged: a live key of nobody. */
+/** Causes a 500, whose cause is logged: the live key of a subject that does not exist. */
 const failInside = async ({ apiKeys }: Secrets) => {
   const key = await deployment.createKey('principal', 'did:web:nobody.example');
   apiKeys.push(key);
@@ -239,7 +239,7 @@ it('after a whole session no secret is in the log, in the database or in a secon
   const stored = await dump();
   await deployment.process.stop();
   const logged = deployment.process.log.join('\n');
-  // Both are the real thing: the log tells of the failures, the database of the keys.
+  // Both texts are complete: the log contains the failures, the database the hashes of the keys.
   expect(logged).toMatch(/"level":50,.*Internal error/);
   expect(logged).toContain('nobody.example');
   for (const key of secrets.apiKeys) expect(stored).toContain(createHash('sha256').update(key).digest('hex'));
@@ -249,7 +249,7 @@ it('after a whole session no secret is in the log, in the database or in a secon
     expect([key.slice(0, 12), shown(key)]).toEqual([key.slice(0, 12), secrets.issued.includes(key) ? 1 : 0]);
 
   const found = [...secrets.apiKeys, ...secrets.others, ADMIN_TOKEN, PROVISION_KEY].filter((secret) => {
-    // A JWS must not be there in part either: its signature is what makes it worth something.
+    // No part of a JWS may be stored either: its signature makes it usable.
     const parts = [secret, ...secret.split('.').slice(2)];
     return parts.some((part) =>
       [part, Buffer.from(part).toString('hex')].some(

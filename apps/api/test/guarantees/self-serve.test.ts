@@ -1,4 +1,7 @@
-/** What all routes of self-serve have in common: whom they serve, their limits, and deployments without them (protocol §13). */
+/**
+ * What all routes of self-serve have in common: who may call them, their limits, and deployments without them (protocol
+ * §13).
+ */
 import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
 import type { ContractAnswer } from '../world/contract-call.ts';
@@ -86,7 +89,7 @@ describe('limits', () => {
     const answers: ContractAnswer[] = [];
     while (answers.length < 62) {
       const answer = await call(PROVISION_KEY);
-      // The minute has turned: what counts is what came since.
+      // A new minute has begun: only the answers since then count.
       if (answer.headers['ratelimit-remaining'] === '59') answers.length = 0;
       answers.push(answer);
     }
@@ -105,18 +108,18 @@ describe('limits', () => {
     const slug = randomSlug('taken');
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
-        // Those that fail do not count.
+        // Failed calls do not count.
         send('', requestOf(i < 5 ? { slug } : {}), {
           on: limited,
           node: i % 2,
-          // The first one is used up on the second node.
+          // The first key is used up on the second node.
           key: i % 2 === 0 ? PROVISION_KEY : OTHER_PROVISION_KEY,
         }),
       ),
     );
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
     const { rows } = await limited.sql.query('select count(*)::int as n from orgs');
-    // The turn of the day gives a second ceiling.
+    // Where the day ended meanwhile, a second ceiling applies.
     if (rows[0]?.n > 40) return;
     expect([count(201), count(201) + count(409) + count(429)]).toEqual([40, 50]);
     expect([rows[0]?.n, await before()]).toEqual([40, 40]);

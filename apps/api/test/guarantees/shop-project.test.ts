@@ -1,6 +1,6 @@
 /**
- * What `npm create svc-shop` writes, as its README says: shop, Principal and Agent as programs of their own, against a
- * service.
+ * What `npm create svc-shop` writes works as its README says: shop, Principal and Agent run as separate programs
+ * against a service.
  */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const programs = {
   grant: withSourceProgram(join(TEMPLATE, 'grant.ts')),
   buy: withSourceProgram(join(TEMPLATE, 'buy.ts')),
 };
-/** As the scripts of its package.json start them, in a folder with an `.env`; compiled before. */
+/** Starts a program as the scripts of its package.json do, in a folder with an `.env`; compiled beforehand. */
 const start = (name: keyof typeof programs, ...parameters: string[]): Program =>
   startProgram('--env-file=.env', {}, [programs[name](), ...parameters], folder);
 const run = async (name: keyof typeof programs, ...parameters: string[]) => {
@@ -31,7 +31,7 @@ const run = async (name: keyof typeof programs, ...parameters: string[]) => {
 };
 const othersMayInEnv = (): number => statSync(join(folder, '.env')).mode & 0o077;
 const readEnv = (): string => readFileSync(join(folder, '.env'), 'utf8');
-/** By hand, as somebody who is told what to put there. */
+/** Fills in values as a reader does by hand. */
 const fillIn = (values: Readonly<Record<string, string>>): void => {
   let text = readEnv();
   for (const [name, value] of Object.entries(values))
@@ -41,7 +41,7 @@ const fillIn = (values: Readonly<Record<string, string>>): void => {
 
 let shop: Program;
 beforeAll(async () => {
-  // As `cp` leaves it.
+  // With the permissions that `cp` leaves.
   writeFileSync(join(folder, '.env'), readFileSync(join(TEMPLATE, 'env.example')), { mode: 0o644 });
   const { baseUrl } = deployment.process;
   const { id } = (await (await fetch(`${baseUrl}/.well-known/did.json`)).json()) as { id: string };
@@ -82,7 +82,7 @@ it('one command makes a Grant that the Agent buys under; the first time it makes
   expect(othersMayInEnv()).toBe(0);
   expect((await run('buy', 'lamp', '50000')).text).toMatch(/^201 \{/);
 
-  // A new Grant takes the place of the one before.
+  // A new Grant replaces the one before.
   expect((await run('grant', '1000')).code).toBe(0);
   expect((await run('buy', 'lamp', '50000')).text).toMatch(/^403 .*AMOUNT_EXCEEDS_AUTHORITY/s);
 }, 60_000);

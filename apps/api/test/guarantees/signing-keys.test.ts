@@ -1,6 +1,6 @@
 /**
- * What both moves of a signing key have in common: who may make them, and that none is ever taken back (interface §Key
- * states).
+ * What both state changes of a signing key have in common: who may make them, and that none can be undone (interface
+ * §Key states).
  */
 
 import { sampled } from '@svc/testkit/sampled';

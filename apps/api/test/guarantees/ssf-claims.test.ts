@@ -1,4 +1,4 @@
-/** Nobody has SETs that name a DID as `aud` which is not shown to be theirs (protocol §13, Claims, and §17). */
+/** No receiver gets SETs whose `aud` is a DID that it has not proven to be its own (protocol §13, Claims, and §17). */
 import { beforeAll, expect, it } from 'vitest';
 import { startGateway, withStreams } from '../endpoints/ssf/world.ts';
 import { randomSlug } from '../world/deployment.ts';
@@ -18,7 +18,7 @@ const KINDS = [
   ['a relying party', '/relying-parties', 'relying_parties'],
 ] as const;
 
-/** By an org, which has shown nothing of the domain. */
+/** Claims as an org that has proven nothing about the domain. */
 const claim = (path: (typeof KINDS)[number][1]) =>
   world.deployment.register(path, { kind: 'hosted', did: `did:web:${randomSlug('c')}.example` }, orgKey);
 const setClaimed = (table: (typeof KINDS)[number][2], did: string, isClaimed: boolean) =>

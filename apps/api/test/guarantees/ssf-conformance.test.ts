@@ -1,8 +1,8 @@
 /**
- * What OpenID SSF 1.0, CAEP 1.0 and RFC 8417, 8935 and 8936 ask of a transmitter, condition by condition, as a receiver
- * sees it from outside: the ground that a conformance suite covers. Each title names its source, and in brackets the
- * modules of the OpenID Foundation's transmitter plan (OIDSSFTransmitterTestPlan, without what their names begin with)
- * that ask the same. It certifies nothing; what differs is in docs/divergences.md.
+ * The requirements of OpenID SSF 1.0, CAEP 1.0 and RFC 8417, 8935 and 8936 for a transmitter, one by one, as a receiver
+ * sees them from outside: the same ground as a conformance suite. Each title names its source, and in brackets the
+ * modules of the OpenID Foundation's transmitter plan (OIDSSFTransmitterTestPlan, without their common prefix) that
+ * require the same. This certifies nothing; docs/divergences.md lists the differences.
  */
 import { decodeProtectedHeader, type JWTPayload } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -200,7 +200,7 @@ describe.each([
     stream = await world.create({ delivery, events_requested: requested, description: 'Conformance' });
   });
 
-  /** What is told of by `cause`, as it reaches the receiver, which acknowledges it. */
+  /** Resolves with the SET that `cause` produces, as the receiver gets and acknowledges it. */
   const reached = async (cause: () => Promise<unknown>): Promise<{ set: string; claims: JWTPayload }> => {
     pushed.length = 0;
     await cause();

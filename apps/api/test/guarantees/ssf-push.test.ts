@@ -1,4 +1,7 @@
-/** `delivery` of a stream that is pushed (RFC 8935): where it may go, and that its header is nowhere to be read. */
+/**
+ * `delivery` of a stream that is pushed (RFC 8935): which endpoints it accepts, and that its authorization header
+ * cannot be read anywhere.
+ */
 import { openAuthorization, WebhookSecrets } from '@svc/service';
 import { REFUSED_URLS } from '@svc/testkit/outbound/ssrf-corpus';
 import { describe, expect, it } from 'vitest';
@@ -135,7 +138,7 @@ describe('an endpoint_url', () => {
     const taken: unknown[] = [];
     let key = '';
     for (const [i, url] of refused.entries()) {
-      // Below the limit of a key.
+      // Stays below the rate limit of a key.
       if (i % 100 === 0) key = (await world.deployment.createTenants()).rpKey;
       const { status } = await world.call('POST', '/ssf/streams', { delivery: pushTo(url) }, key);
       if (status !== 400) taken.push({ url, status });

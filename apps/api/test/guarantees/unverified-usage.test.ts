@@ -1,4 +1,4 @@
-/** Whose domain is not proven sees how its Grants are denied (interface §GET /usage, §DecisionStats). */
+/** A Principal whose domain is not proven sees the denials of its Grants (interface §GET /usage, §DecisionStats). */
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { afterAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';

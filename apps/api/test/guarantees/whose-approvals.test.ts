@@ -1,4 +1,4 @@
-/** Who is given a DID is asked nothing that another was asked (protocol §16, decision 74). */
+/** The new holder of a DID does not get the requests that the former holder was asked (protocol §16, decision 74). */
 import { afterAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import {
@@ -79,7 +79,7 @@ it('what waits when a DID is transferred expires, and neither its new holder nor
   const late = await askAbout(deployment, tenants, unasked.receipt_id);
   expect([late.status, late.json.message]).toEqual([409, expect.stringContaining('another holder')]);
 
-  // What is denied from now on is asked of the new holder, of whichever Grant.
+  // The new holder gets requests about denials from now on, whichever Grant they concern.
   const again = await ask(deployment, tenants, held);
   for (const key of [principalKey, next.key]) expect(await list(key)).toEqual([again.id]);
   expect(statusOf(await reject(deployment, { ...tenants, principalKey }, again.id))).toBe('denied');
@@ -133,7 +133,7 @@ describe('a transfer of the DID while it is being asked', () => {
   it('that comes after the denial was read and before the request is recorded: nothing is recorded', async () => {
     const { tenants, asking, transfer, listed } = await scene();
     await deployment.sql.query('begin');
-    // Where the transaction begins that records it.
+    // The row that the recording transaction locks first.
     await deployment.sql.query('select from api_keys where subject = $1 for update', [tenants.rpDid]);
     const asked = asking();
     await deployment.untilWaiting(1);
@@ -147,7 +147,7 @@ describe('a transfer of the DID while it is being asked', () => {
   it('that comes later waits until it is recorded, and it expires', async () => {
     const { tenants, asking, transfer, listed } = await scene();
     await deployment.sql.query('begin');
-    // Asking waits here once it has the Principal's row; a transfer waits for that.
+    // A request waits here after it has locked the Principal's row; a transfer waits for that lock.
     await deployment.sql.query('lock table approval_receipts in share mode');
     const asked = asking();
     await deployment.untilWaiting(1);

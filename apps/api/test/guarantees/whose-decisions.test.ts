@@ -1,6 +1,7 @@
 /**
- * Nobody reads decisions as its own that were about somebody else's Grants (protocol §13, decision 74), nor is told of
- * them (§15): not who has a DID after another, and not who registers a domain that is not theirs.
+ * A subject reads as its own, and gets events of, only decisions that were about its own Grants (protocol §13, decision
+ * 74, and §15). The later holder of a DID does not get those of the former one, nor does a subject that registers a
+ * domain of somebody else.
  */
 import type { Receipt } from '@svc/receipts';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
@@ -35,8 +36,8 @@ const decide = async (tenants: Tenants, held: HeldGrant): Promise<Receipt> => {
 };
 
 /**
- * What `key` reads of the DID: the ids that it lists, those that it exports, how many it counts, and whether it may
- * open each.
+ * What `key` reads of the DID: the ids that it lists and exports, the number that it counts, and whether it may open
+ * each.
  */
 const readAll = async (did: string, key: string, ids: readonly string[]) => {
   const path = `/principals/${encodeURIComponent(did)}/decisions`;
@@ -55,7 +56,9 @@ const readAll = async (did: string, key: string, ids: readonly string[]) => {
     opened: await Promise.all(ids.map(async (id) => (await get(`/${id}`)).status)),
   };
 };
-/** How many verifies `key` is shown for the DID, since ever and by key, for an org key as one of its members. */
+/**
+ * The number of verifies that `key` is shown for the DID, in total and by key; for an org key as one of its members.
+ */
 const usageOf = async (did: string, key: string) => {
   const count = async (query: string) => {
     const { json } = await deployment.call('GET', `/usage?principal=${encodeURIComponent(did)}${query}`, {
@@ -74,7 +77,7 @@ const only = (id: string, opened: readonly number[]) => ({
   opened,
 });
 
-/** Has the subjects of these keys told of decisions, and of what becomes of them. */
+/** Subscribes the subjects of these keys to decisions and outcomes. */
 const subscribe = async (...keys: readonly string[]) => {
   const body = {
     url: 'https://hooks.example/',
@@ -88,7 +91,7 @@ const report = async ({ rpKey: key }: Tenants, receiptId: string) => {
   const path = `/decisions/${receiptId}/outcomes`;
   expect((await deployment.call('POST', path, { key, body })).status).toBe(201);
 };
-/** What each is told of, as types with Receipts. */
+/** The events of each audience, as types with Receipts. */
 const toldTo = (...audiences: readonly string[]) =>
   Promise.all(
     audiences.map(async (audience) =>
@@ -129,7 +132,7 @@ it('who is given a DID reads nothing of what was decided while another had it, i
   await report(tenants, before);
   expect(await readAll(did, former.key, [before])).toEqual([404, 404, 404, 404]);
 
-  // What is decided from now on is of the new holder, of whichever Grant.
+  // Decisions from now on belong to the new holder, whichever Grant they are about.
   const { receipt_id: after } = await decide(tenants, grant);
   for (const key of [principalKey, next.key]) {
     expect(await readAll(did, key, [before, after])).toEqual(only(after, [404, 200]));
@@ -142,7 +145,7 @@ it('who is given a DID reads nothing of what was decided while another had it, i
   expect(await toldTo(`principal ${did}`, `org ${next.orgId}`)).toEqual([told, told]);
 });
 
-/** Runs `during` while whoever has inserted such a row into this table is kept from going on. */
+/** Runs `during` while every transaction that has inserted such a row into this table is blocked. */
 const whileHeld = (table: string, row: string, during: (release: () => Promise<unknown>) => Promise<void>) =>
   withSession(deployment.databaseUrl, async (session) => {
     const gate = `gate_${table}`;
@@ -160,7 +163,7 @@ const whileHeld = (table: string, row: string, during: (release: () => Promise<u
       await session.query(`drop function ${gate}() cascade`);
     }
   });
-/** Until somebody waits for an advisory lock of this space. */
+/** Waits until a session waits for an advisory lock of this space. */
 const untilWaiting = (space: number) =>
   until(async () => {
     const { rows } = await deployment.sql.query(
@@ -200,7 +203,7 @@ it('who is given a DID reads nothing that was decided for the former holder whil
     const transferring = transfer(did, next.orgId);
     await untilWaiting(99);
     const deciding = deployment.call('POST', '/verify', { key: tenants.rpKey, body });
-    // It waits for the transfer, or nothing keeps it from being stored.
+    // The decision waits for the transfer; if it does not, it is stored at once.
     await Promise.race([deciding, untilWaiting(1)]);
     await release();
     expect((await transferring).status).toBe(200);
@@ -256,7 +259,7 @@ it('who registers a domain without proving it neither reads nor is told of what 
   host.pages.set(DID_DOCUMENT, didDocument(hostedDid, [registration]));
   const register = (key: string) =>
     deployment.register('/principals', { kind: 'hosted', did: hostedDid }, key);
-  // The Grant is signed by the keys of the domain, whoever has registered it here.
+  // The domain's keys sign the Grant, whoever has registered the domain here.
   const sign = async (apiKey: string) => {
     const principal = createPrincipalClient({
       ...{ baseUrl: deployment.process.baseUrl, apiKey },

@@ -1,4 +1,4 @@
-/** One key or token of every class that the interface knows, and the ways of having none. */
+/** One key or token of every class in the interface, and every way to send no valid credential. */
 import { randomBytes } from 'node:crypto';
 import { type ApiKeyRole, issueApiKey } from '@svc/service';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 
 export const PROVISION_KEY = 'provision-key-0123456789-0123456789';
 
-/** Classes with a credential that works, in the order of the columns of the table. */
+/** Classes with a valid credential, in the order of the table's columns. */
 export const CLASSES = [
   'rp',
   'principal',
@@ -27,7 +27,7 @@ const ROLES = [
   'observer',
 ] as const satisfies readonly ApiKeyRole[];
 
-/** A key that nothing else counts against; the operator and the console have one token each. */
+/** A new key, so that limits count no other calls; the operator and the console have one token each. */
 export const credentialOf = (deployment: Deployment, world: World, caller: CallerClass): Promise<string> => {
   if (caller === 'admin') return Promise.resolve(ADMIN_TOKEN);
   if (caller === 'provision') return Promise.resolve(PROVISION_KEY);
@@ -40,7 +40,7 @@ const subjectOf = ({ own }: World, role: ApiKeyRole): string => {
   return role === 'observer' ? 'did:web:svc.test' : own.orgId;
 };
 
-/** What is no credential: nothing, keys that nobody has, and a revoked key of each class. */
+/** Invalid credentials: none, keys that were never issued, and a revoked key of each class. */
 export const buildNobodies = async (
   deployment: Deployment,
   world: World,
@@ -58,7 +58,7 @@ export const buildNobodies = async (
   return nobodies;
 };
 
-/** Well formed, checksum included. */
+/** Well formed, with a valid checksum. */
 const unknownKey = async (): Promise<string> => {
   const apiKeys = { findById: async () => null, insert: async () => null };
   const tx = { apiKeys } as unknown as Parameters<typeof issueApiKey>[0];

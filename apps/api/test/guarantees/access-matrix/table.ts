@@ -1,8 +1,10 @@
 /**
- * The access table: for every route, who is answered what about whose subject. A route without a row does not compile.
+ * The access table: for every route, the status that each class of caller is answered about each subject. A route
+ * without a row does not compile.
  *
- * Columns: RP key, Principal key, org:read key, org:admin key, observer key, admin token, provision key. A number answers
- * for all subjects; four numbers for {own, own org's, foreign, absent}. Public routes answer anybody alike.
+ * Columns: RP key, Principal key, org:read key, org:admin key, observer key, admin token, provision key. A number is
+ * the status for all subjects; four numbers are those for {own, own org's, foreign, absent}. Public routes answer all
+ * callers alike.
  */
 import type { RouteId } from '@svc/contract';
 import { generateAgentKey } from '@svc/sdk-principal/agent';
@@ -25,14 +27,14 @@ export interface Call {
   readonly body?: unknown;
 }
 
-/** One way of calling a route. `subject` is what the call names, `own` what belongs to the caller. */
+/** One way of calling a route. `subject` is what the call names, `own` belongs to the caller. */
 export interface Case {
   readonly what: string;
   readonly outcomes: Columns | { readonly anybody: Cell };
   readonly call: (subject: Subject, own: Subject) => Call | Promise<Call>;
 }
 
-/** Itself alone; itself and the members of its org; everybody that exists. */
+/** Access to: itself only; itself and the members of its org; every existing subject. */
 const own = (status: number): Cell => [status, 404, 404, 404];
 const members = (status: number): Cell => [status, status, 404, 404];
 const every = (status: number): Cell => [status, status, status, 404];
@@ -40,16 +42,16 @@ const every = (status: number): Cell => [status, status, status, 404];
 const encoded = encodeURIComponent;
 const STREAM = 'ssf_01M7VZGC008Q2R7V9X1C4E6H8R';
 const OUTCOME = { type: 'fulfilled', occurred_at: '2026-01-01T00:00:00Z' };
-/** An access request whose Grant and Proof are nothing: denied, with a Receipt. */
+/** An access request with an invalid Grant and Proof: denied, with a Receipt. */
 const accessBy = (agent: string) => ({
   subject: { type: 'agent', id: agent, properties: { grant: '', proof: '' } },
   action: { name: 'commerce:purchase' },
   resource: { type: 'order', id: 'order/1' },
 });
-/** Each registration is a first one. */
+/** A new Agent for each registration, so that none is a repetition. */
 const newAgent = async () => (await generateAgentKey()).did;
 
-/** Covers everything, since ever. */
+/** Covers everything, without a start or end. */
 const ENTITLEMENT = {
   production: 'allowed',
   production_until: null,
@@ -59,7 +61,10 @@ const ENTITLEMENT = {
   as_of: '2026-01-01T00:00:00Z',
 };
 
-/** `status`: of whom it is asked. With a body only an org:admin key may, beside the Principal. */
+/**
+ * `status` is answered to the Principal that is asked. With a body only an org:admin key may call, beside the
+ * Principal.
+ */
 function approvalCases(
   status: number,
   state: 'pending' | 'denied',
@@ -158,7 +163,7 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
   getApproval: approvalCases(200, 'pending'),
-  // No Grant is sent, so nothing is approved.
+  // The Grant in the body is invalid, so nothing is approved.
   approveRequest: approvalCases(400, 'pending', '/approve', { grant: 'a.b.c' }),
   rejectRequest: approvalCases(200, 'denied', '/reject', {}),
 
@@ -741,7 +746,7 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 
-  // The deployment of the tests is younger than a day: none of its days is closed.
+  // The deployment of the tests is younger than a day, so no day is closed.
   getLatestCheckpoint: [
     { what: 'names nobody', outcomes: { anybody: 404 }, call: () => ({ path: '/checkpoints/latest' }) },
   ],
@@ -794,7 +799,7 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 
-  // Started for the caller itself; what is refused starts nothing, so that rows do not meet its limits.
+  // Each run is started for the caller itself. A refused call starts nothing, so the rows do not reach its limits.
   createEventSubscription: [
     {
       what: 'names a host of the service',
@@ -872,7 +877,7 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
   ],
 };
 
-/** A subscription that does not exist: that others' look the same is shown by the tests of the endpoints. */
+/** Names a subscription that does not exist; the tests of the endpoints show that those of others look the same. */
 function subscriptionCases(action: string, orgRead = 403, body?: unknown): readonly Case[] {
   return [
     {
@@ -886,7 +891,7 @@ function subscriptionCases(action: string, orgRead = 403, body?: unknown): reado
   ];
 }
 
-/** A stream that does not exist: that others' look the same is shown by the tests of the endpoints. */
+/** Names a stream that does not exist; the tests of the endpoints show that those of others look the same. */
 function streamCases(path: string, body?: unknown, orgRead = 403): readonly Case[] {
   return [
     {
@@ -897,7 +902,7 @@ function streamCases(path: string, body?: unknown, orgRead = 403): readonly Case
   ];
 }
 
-/** A filter leaves what the key may read anyway; `rp` alone can name something that it may not. */
+/** A filter selects from what the key may read; only `rp` can name something that it may not. */
 function decisionListCases(path: string): readonly Case[] {
   return [
     {
@@ -920,7 +925,7 @@ function decisionListCases(path: string): readonly Case[] {
   ];
 }
 
-/** Interface §Principal lifecycle: the one place where another's thing is 403 and an absent one 404. */
+/** Interface §Principal lifecycle: the only place where another's key is answered 403 and an absent one 404. */
 function signingKeyCases(operation: 'retire' | 'compromise'): readonly Case[] {
   return [
     {
@@ -938,7 +943,7 @@ function signingKeyCases(operation: 'retire' | 'compromise'): readonly Case[] {
   ];
 }
 
-/** Each pause has its owner. */
+/** Each pause belongs to one subject. */
 function pauseCases(path: '/pauses' | '/pauses/resume'): readonly Case[] {
   return [
     {

@@ -1,6 +1,6 @@
 /**
- * Two orgs, and for each way in which a subject can stand to a caller one set of everything that a request can name.
- * The callers of the matrix are the Principal and the relying party of `own`, and keys of its org.
+ * Two orgs and, for each relation of a subject to a caller, one set of everything that a request can name. The callers
+ * of the matrix are the Principal and the relying party of `own`, and keys of its org.
  */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
@@ -11,11 +11,13 @@ import { contractFetch } from '../../world/contract-call.ts';
 import { type Deployment, newOrgId, randomSlug } from '../../world/deployment.ts';
 import { ACTION, issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
 
-/** `org`: another member of the caller's org. `absent`: well formed, and nobody's. */
+/** `org`: another member of the caller's org. `absent`: well formed, but nobody's. */
 export const WHOSE = ['own', 'org', 'foreign', 'absent'] as const;
 export type Whose = (typeof WHOSE)[number];
 
-/** What requests name. Ids of one kind are equally long, so that answers can be compared with the ids taken out. */
+/**
+ * What requests name. Ids of one kind have the same length, so that answers can be compared after the ids are removed.
+ */
 export interface Subject {
   readonly orgId: string;
   readonly principal: string;
@@ -27,14 +29,14 @@ export interface Subject {
   readonly receiptId: string;
   readonly statusListPath: string;
   readonly evidenceHash: string;
-  /** Live keys that no caller uses: they may be revoked. */
+  /** Live keys that no caller uses, so that they may be revoked. */
   readonly principalKeyId: string;
   readonly relyingPartyKeyId: string;
   readonly orgKeyId: string;
   readonly observerKeyId: string;
-  /** Of the operator; it has ended. */
+  /** A run of the operator's that has ended. */
   readonly conformanceRunId: string;
-  /** Of the relying party to the Principal, by what has become of them. */
+  /** Requests of the relying party to the Principal, by their outcome. */
   readonly accessRequests: Readonly<Record<ApprovalKind, string>>;
 }
 
