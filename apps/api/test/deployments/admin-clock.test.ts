@@ -1,4 +1,4 @@
-/** `svc-admin clock` as an operator runs it; what the repair undoes is tested in apps/worker, clock-repair.test.ts. */
+/** `svc-admin clock` as an operator runs it; apps/worker, clock-repair.test.ts, tests what the repair undoes. */
 import { tamper, withDatabase } from '@svc/testkit';
 import { programFile } from '@svc/testkit/process/program-file';
 import { startProgram } from '@svc/testkit/process/start-program';
@@ -26,11 +26,11 @@ it('shows the clocks with exit code 0; names what is sealed or marked ahead with
   const repaired = await run('clock', 'repair', '--json');
   expect(repaired.code).toBe(0);
   expect(JSON.parse(repaired.text)).toMatchObject({ reopenedDays: 0, markMovedMs: expect.any(Number) });
-  // It waits for spent Proofs to expire, which is no fault.
+  // It waits for spent Proofs to expire, which is not an error.
   expect((await run('clock', '--json')).code).toBe(0);
 });
 
-// In a sample apps/admin, program.test.ts, does without a process.
+// In a sample apps/admin, program.test.ts, tests this without a process.
 it.runIf(isDeep)('tells what commands there are when given another', async () => {
   expect(await run('clock', 'forward')).toMatchObject({
     code: 2,

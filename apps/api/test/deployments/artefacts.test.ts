@@ -1,10 +1,10 @@
-/** What `deploy/` has a check for that needs seconds. A check whose tools are missing says so. */
+/** Runs the checks of `deploy/`. A check whose tools are missing names them. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { isDeep } from '@svc/testkit/sampled';
 import { expect, it } from 'vitest';
 
-/** Of the checks of `deploy/`: a tool is missing, which it names. */
+/** Exit code of a check of `deploy/` that names a missing tool. */
 const TOOLS_ARE_MISSING = 77;
 const DEADLINE_MS = 300_000;
 
@@ -15,7 +15,7 @@ const CHECKS = [
   ['observability/check', 'the alerts fire on what they name, and on nothing else'],
 ] as const;
 
-/** The others take ten seconds each, or most of a minute. */
+/** In a sample only the first: the others take ten seconds each, or most of a minute. */
 const taken = CHECKS.slice(0, isDeep ? CHECKS.length : 1);
 
 it.for(taken)('deploy/%s: %s', { timeout: DEADLINE_MS }, ([command], context) => {

@@ -1,7 +1,7 @@
 /**
- * A budget of n allows exactly n, whoever asks where (interface §Consumable Grants): 64 verifications at once, each with a
- * Proof of its own, through two nodes. The same races against a commit that reads and then writes must overdraw, or
- * they would prove nothing.
+ * A budget of n allows exactly n, whichever node is asked (interface §Consumable Grants): 64 concurrent verifications,
+ * each with its own Proof, through two nodes. The same races against a commit that reads and then writes must overdraw;
+ * otherwise they would prove nothing.
  */
 import { randomBytes } from 'node:crypto';
 import type { Action, Capability } from '@svc/protocol';
@@ -34,7 +34,10 @@ beforeAll(async () => {
   tenants = await deployment.createTenants({ rp: V2 });
 });
 
-/** On a busy machine a node may come too late for its turn. Whoever asks again then under the same name has one answer. */
+/**
+ * On a busy machine a node may miss its deadline. The call is then repeated under the same idempotency key, which
+ * yields one answer.
+ */
 const verify = (
   body: unknown,
   i: number,

@@ -1,7 +1,7 @@
 /**
- * Steps of real clocks, under libfaketime: of the database's machine alone, of the node's alone, of both; ahead by 26 hours and
- * back by five minutes. What is decided by them is tested without the library too (store-pg, clock-steps.test.ts;
- * service, clock/).
+ * Steps of real clocks, under libfaketime: of the database's machine only, of the node's only, of both; ahead by 26
+ * hours and back by five minutes. Tests without the library cover the decisions that depend on them (store-pg,
+ * clock-steps.test.ts; service, clock/).
  */
 import { checkDatabase } from '@svc/fsck';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit/own-cluster';
@@ -29,7 +29,7 @@ if (library === null)
 
 const AHEAD_S = 26 * 3_600;
 const BACK_S = -300;
-/** A beat of 5 s, and a loaded machine. */
+/** Allows for a beat of 5 s on a loaded machine. */
 const NOTICED = { timeout: 20_000, interval: 250 };
 
 describe.skipIf(library === null)('a step of a real clock', () => {
@@ -70,7 +70,7 @@ describe.skipIf(library === null)('a step of a real clock', () => {
   const isReady = async () => (await readyz()).status === 200;
   const verify = async (held = grant): Promise<Answer> =>
     call(api().baseUrl, 'POST', '/verify', { key: tenants.rpKey, body: await verifyBody(tenants, held) });
-  /** How far off the Receipt of an answer is dated; null where nothing was decided. */
+  /** Milliseconds by which the Receipt's date differs from the present; null where nothing was decided. */
   const datedOffMs = ({ status, text }: Answer): number | null =>
     status === 200 ? Math.abs(Date.parse(JSON.parse(text).evaluated_at) - Date.now()) : null;
   const closedDays = () => runSql(cluster.url, 'select day from closed_days where day >= current_date');

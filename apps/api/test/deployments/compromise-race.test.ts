@@ -1,7 +1,7 @@
 /**
- * The 200 of a compromise and of the kill switch is the promise of a revocation: no ALLOW that it takes back is
- * committed after it (protocol §9, §10). Raced under load over real sockets at two nodes; the same races against a
- * commit without its lock must break the promise, or they would prove nothing.
+ * The 200 of a compromise and of the kill switch promises what that of a revocation does: no ALLOW that it affects is
+ * committed after it (protocol §9, §10). Raced under load over real sockets at two nodes. The same races against a
+ * commit without its lock must break the promise; otherwise they would prove nothing.
  */
 import { randomBytes } from 'node:crypto';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
@@ -27,12 +27,15 @@ import {
 } from '../world/tenants.ts';
 
 const RACES = sampled({ quick: 3, deep: 60 });
-/** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
+/**
+ * Races between two checks of their results, and the delay of commits in them: with a longer delay fewer races are
+ * enough.
+ */
 const BATCH = sampled({ quick: 5, deep: 10 });
 const GAP_S = 0.1;
 const MAX_RACES = 300;
 const RACES_AT_ONCE = 5;
-/** As many as a Principal may have: each race spends one. */
+/** The most keys that a Principal may have: each race uses one up. */
 const KEYS_PER_PRINCIPAL = 5;
 const STREAMS_PER_PROCESS = 2;
 const GRANTS_PER_AGENT = 3;
@@ -43,10 +46,10 @@ let sql: Pool;
 
 beforeAll(async () => {
   sql = new Pool({ connectionString: database.url });
-  // Its database is dropped under it in the end; an idle connection then breaks.
+  // The database is dropped at the end, which breaks idle connections.
   sql.on('error', () => {});
   sql.on('connect', (client) => client.on('error', () => {}));
-  // Sessions notice an altered function at their next call of it.
+  // Sessions use an altered function from their next call of it.
   api = await startSeparateNodes(2, database.url);
 });
 afterAll(async () => {
@@ -65,7 +68,7 @@ interface Race {
   readonly denied: number;
 }
 
-/** What is to be taken back, and how. */
+/** What is to be revoked, and how. */
 interface Target {
   readonly tenants: Tenants;
   readonly grants: readonly HeldGrant[];
@@ -82,7 +85,7 @@ const allowTimesOf = async (grants: readonly HeldGrant[]): Promise<number[]> => 
   return rows.map(({ at }) => Number(at));
 };
 
-/** Verifies stream in at both processes from before the call until after its answer. */
+/** Sends verifies to both processes from before the call until after its answer. */
 const race = async ({ tenants, grants, path, reason }: Target, number: number): Promise<Race> => {
   const verifyOnce = async (nodeIndex: number, i: number) => {
     const grant = grants[i % grants.length];
@@ -138,7 +141,7 @@ const runRaces = async (targets: AsyncIterable<readonly Target[]>): Promise<Race
   return totals;
 };
 
-/** A Principal per race at once: every compromise makes all commits of its Principal evaluate again. */
+/** Concurrent races use different Principals: every compromise makes all commits of its Principal evaluate again. */
 async function* keysToCompromise(races: number): AsyncGenerator<readonly Target[]> {
   const shop = await createTenants(node(0));
   let principals: Awaited<ReturnType<typeof createKeyed>>[] = [];
@@ -205,7 +208,7 @@ afterEach(async () => {
   for (const source of originals.splice(0).reverse()) await sql.query(source);
 });
 
-/** Replaces a part of a function, until the end of the test. */
+/** Replaces a part of a function until the end of the test. */
 const alter = async (name: string, part: string, replacement: string): Promise<void> => {
   originals.push(await alterFunction(database.url, name, part, replacement));
 };

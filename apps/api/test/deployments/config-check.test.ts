@@ -1,4 +1,4 @@
-/** `svc-admin config check`: what a start would find wrong. */
+/** `svc-admin config check` reports what a start would refuse. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,10 +26,10 @@ it('names every fault of the environment, and what the database says to it', () 
     expect.stringMatching(/SVC_PROT.*SVC_PORT\?[\s\S]*DATABASE_URL is required/),
   ]);
   const well = nodeEnv(database.url, production);
-  // The server of the tests is not durable, which production refuses.
+  // The tests' server is not durable, which production refuses.
   const found = configCheck(well);
   expect(found).toMatchObject({ status: 1, out: expect.stringContaining('Set fsync = on') });
-  // That a server was reached is enough for all else that is asked of it.
+  // A server was reached, so all other checks of it ran.
   expect(found.out).toMatch(/^(ok {5}|warning )connections/m);
 });
 
@@ -68,7 +68,7 @@ it('warns of a replica that is away and of a store that is not there, and says t
 
 it('warns of a store that days were not packed into, as a node says that starts with it, and decides', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-other-store-'));
-  // A store it is, and no mount point without its mount.
+  // The folder is a store, and without its mount not a mount point.
   mkdirSync(join(folder, '.drafts'));
   const cold = { SVC_COLD: pathToFileURL(folder).href };
   const sentence = 'the store has no manifest of 2026-01-01, which was packed last';
@@ -82,7 +82,7 @@ it('warns of a store that days were not packed into, as a node says that starts 
   try {
     const nodes = await startSeparateNodes(1, database.url, cold);
     const { baseUrl = '', adminUrl = '' } = nodes.processes[0] ?? {};
-    // The look that the start begins.
+    // The start begins a check of the store.
     await expect.poll(() => nodes.processes[0]?.log.join('\n')).toContain('"cold.another_store"');
     const [ready, metrics, health] = await Promise.all([
       call(adminUrl, 'GET', '/readyz'),
@@ -162,7 +162,7 @@ describe('names what a start is refused for:', () => {
 
   const env = () => nodeEnv(database.url, production);
   const kid = `did:web:${DOMAIN}#status-1`;
-  /** As if no other key had ever been published. */
+  /** Makes this key the only one that was ever published. */
   const publish = async (key: string): Promise<void> => {
     await tamper(database.url, 'delete from service_key_ends');
     await tamper(database.url, 'delete from service_keys');

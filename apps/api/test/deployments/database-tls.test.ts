@@ -1,4 +1,7 @@
-/** What `sslmode` in DATABASE_URL does, by a PostgreSQL that takes TLS: the certificate counts, and what is asked for is had. */
+/**
+ * What `sslmode` in DATABASE_URL does with a PostgreSQL that accepts TLS: the certificate is verified, and each mode
+ * does what it requires.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

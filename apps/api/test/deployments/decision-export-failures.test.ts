@@ -1,6 +1,6 @@
 /**
- * An export that is broken off, from either side: a client that goes away ends the work and holds nothing; storage that
- * goes away breaks the body. Seen from between the service and its database.
+ * An export that either side breaks off: where the client disconnects, the work ends and holds no resource; where
+ * storage fails, the body is cut off. Observed from a proxy between the service and its database.
  */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -13,7 +13,7 @@ import { startSeparateNodes } from '../world/api-process.ts';
 import { insertDecisionRows, newDecisionRow } from '../world/decision-rows.ts';
 import { call, createTenants, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
-/** In the statement that reads rows of an export, and in no other. */
+/** Occurs in the statement that reads rows of an export, and in no other. */
 const READS_ROWS = 'outcomeChars';
 const ROWS = 2_500;
 const STORED = ROWS - 1;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   shop = await createTenants(baseUrl());
   const body = await verifyBody(shop, await issueGrant(shop));
   const { receipt } = receiptOf(await call(baseUrl(), 'POST', '/verify', { key: shop.rpKey, body }));
-  // Resources as long as they may be: the page is more than all buffers on the way take.
+  // Resources of the largest size: the page exceeds all buffers between service and client.
   const resource = 'r'.repeat(2_048);
   for (let at = 0; at < STORED; at += 500) {
     const rows = Array.from({ length: Math.min(500, STORED - at) }, (_, i) =>
@@ -55,7 +55,7 @@ beforeEach(() => proxy.setMode('pass'));
 const baseUrl = () => api.processes[0]?.baseUrl ?? '';
 const log = () => api.processes[0]?.log ?? [];
 
-/** The answer once its headers are there; nothing of its body is read. */
+/** Resolves with the answer once its headers have arrived; none of its body is read. */
 const beginExport = async (requestId = 'export'): Promise<IncomingMessage> => {
   const headers = { authorization: `Bearer ${shop.rpKey}`, 'x-request-id': requestId };
   const sent = request(`${baseUrl()}/decisions/export`, { headers });
@@ -72,7 +72,7 @@ const readLines = async (response: IncomingMessage): Promise<number> => {
   return lines;
 };
 
-/** What became of a request: 0 is an answer that was not ended. */
+/** The logged status of a request; 0 is an answer that did not end. */
 const statusLogged = (requestId: string) =>
   expect.poll(() => {
     const line = log().find((one) => one.includes(`"requestId":"${requestId}"`) && one.includes('"status"'));
@@ -119,7 +119,7 @@ it('storage that goes away in the middle breaks the body, which never ends as if
 });
 
 it('storage that goes away before the first row is a 503', async () => {
-  // Batches are read two at a time: were one of them let through, it might be the one with the first row.
+  // All connections are cut: batches are read two at a time, and one that still passed could contain the first row.
   proxy.setMode('cut-all');
   const { status, text } = await call(baseUrl(), 'GET', '/decisions/export', { key: shop.rpKey });
   expect([status, JSON.parse(text)]).toMatchObject([503, { error: 'SERVICE_UNAVAILABLE' }]);

@@ -1,8 +1,7 @@
 /**
- * A database that was carried to another server, by `pg_dump` or `pg_upgrade`, belongs to a service that decides: what
- * was spent stays spent, what was revoked stays revoked, every Receipt is there, fsck finds nothing, and no object of
- * the schema differs, which production would refuse. Without a fence, which would hold a restored database until
- * `svc-admin restore`.
+ * A database that `pg_dump` or `pg_upgrade` moved to another server works with the service: spent Proofs stay spent,
+ * revocations stay in force, every Receipt is there, fsck finds nothing, and no object of the schema differs, which
+ * production would refuse. There is no fence, which would hold a restored database until `svc-admin restore`.
  */
 import { checkDatabase, type Fault } from '@svc/fsck';
 import { databaseUrl, execute } from '@svc/testkit/database';
@@ -25,7 +24,7 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-/** Of a test: programs of PostgreSQL that read and write a whole cluster, on a busy machine. */
+/** Milliseconds for a test: PostgreSQL's programs read and write a whole cluster on a busy machine. */
 const TOOLS_MS = 240_000;
 const [oldest] = debianVersions;
 if (oldest === undefined)
@@ -51,14 +50,14 @@ describe.skipIf(oldest === undefined)('a database that was carried to another se
   });
 
   const start = async (url: string): Promise<ApiNode> => {
-    // As the owner: what roles may do is not carried.
+    // Connects as the owner, since permissions of roles are not moved.
     const nodes = await startSeparateNodes(1, url, { DATABASE_URL: url });
     running.push(nodes);
     return nodes.processes[0] ?? expect.unreachable();
   };
   const stopAll = () => Promise.all(running.splice(0).map((nodes) => nodes.stop()));
 
-  /** `carry` answers the URL of the database afterwards. */
+  /** `carry` resolves with the URL of the moved database. */
   const decidesAsBefore = async (from: string, carry: () => Promise<string>): Promise<void> => {
     const first = await start(from);
     const tenants = await createTenants(first.baseUrl);

@@ -1,7 +1,8 @@
 /**
- * A cap of n covers exactly n checks, whoever asks where (interface §Entitlement): 64 verifications at once, each with a
- * Proof of its own, through two nodes. Who is refused keeps the Proof, and it allows once there is room. The same
- * races against a commit whose batches share the org's lock must pass the cap, or they would prove nothing.
+ * A cap of n covers exactly n checks, whichever node is asked (interface §Entitlement): 64 concurrent verifications,
+ * each with its own Proof, through two nodes. A refused call does not spend the Proof, which is allowed once the cap
+ * has room. The same races against a commit whose batches share the org's lock must exceed the cap; otherwise they
+ * would prove nothing.
  */
 import { randomUUID } from 'node:crypto';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
@@ -45,7 +46,10 @@ const getEntitlement = async (orgId: string) => {
   return JSON.parse(text) as Record<string, unknown>;
 };
 
-/** On a busy machine a node may come too late for its turn. Whoever asks again then under the same name has one answer. */
+/**
+ * On a busy machine a node may miss its deadline. The call is then repeated under the same idempotency key, which
+ * yields one answer.
+ */
 const verify = ({ rpKey }: Tenants, body: unknown, i: number, name: string = randomUUID()): Promise<Answer> =>
   callUntilSettled(urlOf(i), 'POST', '/verify', { key: rpKey, body, headers: { 'idempotency-key': name } });
 
@@ -63,7 +67,8 @@ const raceAt = async (cap: number) => {
   const orgId = await deployment.createOrg();
   await pushCap(orgId, cap, 0);
   const tenants = await deployment.createTenants({ orgId, rp: { verify_rate_limit_per_minute: 1_000_000 } });
-  // One for each node: the first decisions under a Grant take turns for another reason, since it is bound to its id.
+  // One Grant for each node: the first decisions under a Grant are serialised for another reason, since it is bound to
+  // its id.
   const grants = [await issueGrant(tenants), await issueGrant(tenants)] as const;
   const bodies = await Promise.all(
     Array.from({ length: AT_ONCE }, (_, i) => verifyBody(tenants, grants[i % 2 === 0 ? 0 : 1])),

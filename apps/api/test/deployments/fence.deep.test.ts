@@ -1,4 +1,4 @@
-/** A deployment and its fence (protocol §10): the first start, two nodes, storage that fails, and fences that are not the one. */
+/** A deployment and its fence (protocol §10): the first start, two nodes, storage that fails, and wrong fences. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -212,7 +212,7 @@ it('a fence that is begun anew forbids decisions until no Proof is fresh, and a 
   expect(await svcAdmin(database.url, {}, 'clock', 'repair')).toMatchObject({ code: 0 });
   const node = await start(1, elsewhere.env);
   expect((await readiness(node)).checks.fence).toMatch(/decisions begin in 3\d\d s$/);
-  // All else is answered, above all what takes authority away.
+  // All other calls are answered, above all those that remove authority.
   const tenants = await createTenants(node.baseUrl);
   expect((await decide(node, tenants, await issueGrant(tenants))).status).toBe(503);
   const kid = encodeURIComponent(`${tenants.principalDid}#key-1`);
@@ -239,7 +239,7 @@ it('is not begun anew on a database that the fence knows to be behind: that is a
   expect((await readiness(await start(1, fence.env))).checks.fence).toContain('svc-admin restore');
 }, 60_000);
 
-/** As if every process had stopped long ago. */
+/** Ages the beats as if every process had stopped long ago. */
 const passLong = () => sql.query(`update fence_beats set at = at - interval '1 minute'`);
 
 const putAt = async ({ fenceStore }: TestFence, text: string) => {

@@ -1,6 +1,6 @@
 /**
- * Several API processes behind one port (`SVC_PROCESSES`): one admin port for all, a lost process is replaced, and SIGHUP
- * replaces all of them without losing a request.
+ * Several API processes behind one port (`SVC_PROCESSES`): all have one admin port, a lost process is replaced, and
+ * SIGHUP replaces all of them without losing a request.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,10 @@ import {
 
 const database = withDatabase();
 const PROCESSES = sampled({ quick: 2, deep: 3 });
-/** Who verify without a pause while all processes are replaced; more of them only take the processors that these start on. */
+/**
+ * Clients that verify without a pause while all processes are replaced. More clients would only take CPU from the
+ * processes that start.
+ */
 const CLIENTS = sampled({ quick: 3, deep: 12 });
 const ANSWERS = sampled({ quick: 15, deep: 50 });
 
@@ -44,7 +47,10 @@ const logged = (event: string): readonly Record<string, unknown>[] =>
   one.log.filter((line) => line.includes(`"msg":"${event}"`)).map((line) => JSON.parse(line));
 const processIds = () => logged('process.listening').map(({ processId }) => Number(processId));
 
-/** Repeated after a 503, as the SDK does: on a loaded machine storage misses its deadlines. Rejects where nothing answers. */
+/**
+ * Repeats after a 503, as the SDK does, since on a loaded machine storage misses its deadlines. Rejects where nothing
+ * answers.
+ */
 const verify = async () => {
   for (;;) {
     const body = await verifyBody(tenants, grant);
@@ -55,7 +61,7 @@ const verify = async () => {
 };
 let repeats = 0;
 
-/** Verifies without a pause until told to stop; each failure is kept. */
+/** Verifies without a pause until it is stopped; records each failure. */
 const startLoad = (clients: number) => {
   const failed: unknown[] = [];
   let answered = 0;
@@ -85,7 +91,7 @@ const readyz = async () => {
   return { status: response.status, ...((await response.json()) as { checks: Record<string, string> }) };
 };
 
-/** The sum of a metric's series, as Prometheus would add them up. */
+/** The sum of a metric's series, as Prometheus adds them. */
 const metric = async (name: string): Promise<number> => {
   const text = await (await fetch(`${one.adminUrl}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
@@ -104,7 +110,7 @@ const isAlive = (pid: number) => {
 it.runIf(isDeep)(
   'every process takes requests, and one admin port answers for all',
   async () => {
-    // The lines of each come by themselves.
+    // Each process logs separately.
     await until(() => new Set(processIds()).size === PROCESSES);
     const load = startLoad(24);
     await until(() => load.answered() >= 120);
@@ -113,7 +119,7 @@ it.runIf(isDeep)(
     const requests = logged('request').filter(({ route }) => route === 'verify');
     expect(new Set(requests.map(({ processId }) => processId))).toEqual(new Set(processIds()));
     expect(await metric('svc_decisions_total')).toBeGreaterThanOrEqual(load.answered());
-    // What is on or off is so once, however many processes there are.
+    // A state that is on or off counts once for all processes.
     expect(await metric('svc_holds')).toBe(0);
     expect([await metric('svc_processes'), await metric('svc_process_deaths_total')]).toEqual([PROCESSES, 0]);
     expect(await metric('process_start_time_seconds')).toBeLessThan(Date.now() / 1000);
@@ -121,7 +127,7 @@ it.runIf(isDeep)(
       status: 200,
       checks: { storage: 'ok', http: 'ok', processes: 'ok' },
     });
-    // Lines of all of them, whole.
+    // Lines of different processes are never mixed.
     for (const line of one.log) expect(() => JSON.parse(line)).not.toThrow();
   },
   90_000,
@@ -145,7 +151,7 @@ describe('SIGHUP', () => {
     isOver = true;
     await scraping;
     expect(load.failed).toEqual([]);
-    // A process that took requests before it could decide would refuse all of them.
+    // A process that accepted requests before it could decide would refuse all of them.
     expect(repeats).toBeLessThan(load.answered() / 5);
     await until(() => !before.some(isAlive));
     await until(() => new Set(processIds()).size === 2 * PROCESSES);
@@ -169,7 +175,7 @@ describe('SIGHUP', () => {
         expect(await readyz()).toMatchObject({ status: 200 });
         process.kill(processIds()[0] ?? -1, 'SIGKILL');
         await until(() => logged('process.lost').length === 3, 60_000);
-        // The one that was to take over, the one that was killed, and the first that was to replace it.
+        // The process that was to take over, the one that was killed, and the first that was to replace it.
         expect(logged('process.lost').map(({ pauseMs }) => pauseMs)).toEqual([500, 1_000, 2_000]);
         for (let i = 0; i < 10; i++) await verify();
         expect(await readyz()).toMatchObject({
@@ -186,7 +192,7 @@ describe('SIGHUP', () => {
   );
 });
 
-// In a sample src/fleet/fleet.test.ts replaces what dies, and fleet-metrics.test.ts keeps its counts.
+// In a sample src/fleet/fleet.test.ts tests the replacement, and fleet-metrics.test.ts the counts.
 it.runIf(isDeep)(
   'a process that is killed is replaced, the others answer, and its counts stay in the sum',
   async () => {

@@ -1,4 +1,7 @@
-/** What is stored is proven to be what was signed; whatever is changed behind the service's back is found and named. */
+/**
+ * fsck proves that what is stored is what was signed; it finds and names every change that was made without the
+ * service.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +27,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-fsck-test-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 const deployment = withSeparateNodes({ SVC_DATA_DIR: dataDir });
 
-/** A span that was lost, as its statement has it. */
+/** A lost span, as its statement describes it. */
 const statedRestore = async (service: ServiceDeps) => {
   const span = { lostFromMs: 1_000, lostUntilMs: 2_000, quarantinedUntilMs: 3_000 };
   const restore = { epoch: 1, ...span, reinstatedDays: [] };
@@ -86,7 +89,7 @@ beforeAll(async () => {
   expect(closed).toEqual({ closed: [today], latest: today });
 });
 
-/** Of a Principal of its own: one of its two keys, its Agent, and the key that asks for it. */
+/** Revokes, for a Principal of its own, one of its two keys, its Agent, and the API key with which it does so. */
 const takeBack = async (): Promise<typeof takenBack> => {
   const { kids, key, signingWith } = await createKeyedPrincipal(deployment, 2, tenants, orgId);
   const [retiredKid = ''] = kids;
@@ -94,7 +97,7 @@ const takeBack = async (): Promise<typeof takenBack> => {
   const { json: me } = await deployment.call('GET', '/api-keys', { key });
   const [{ key_id: revokedKeyId = '' } = {}] = me.keys as readonly { key_id?: string }[];
   await deployment.call('POST', '/agents', { key, body: { did: disabledAgent } });
-  // In no inventory: it is ended with its Grants, and registered afterwards.
+  // An Agent that is not in the inventory: it is ended with its Grants, and registered afterwards.
   const { did: unnoted } = agentFromJwk((await generateAgentKey()).privateJwk);
   await deployment.call('POST', '/grants', { key, body: { agent: unnoted } });
   expect((await deployment.call('POST', `/agents/${unnoted}/disable`, { key })).status).toBe(200);
@@ -110,7 +113,7 @@ const takeBack = async (): Promise<typeof takenBack> => {
   return { revokedKeyId, disabledAgent, retiredKid };
 };
 
-/** A Principal that never proved its domain, with a list that has published a revocation. */
+/** Releases a Principal that never proved its domain and has a status list with a published revocation. */
 const releaseClaim = async () => {
   const did = 'did:web:released.example';
   await deployment.sql.query(
@@ -234,7 +237,7 @@ describe.runIf(isDeep)('svc-admin fsck --cold, once the Receipts are in objects 
     );
 
   beforeAll(async () => {
-    // As once the day is over: all is counted and named, and no Proof is fresh any more.
+    // The state once the day is over: everything is counted and named, and no Proof is fresh any more.
     await tamper(
       deployment.databaseUrl,
       `insert into content_checks (day, checked_at, is_intact) values ('${today}', now(), true);

@@ -1,4 +1,4 @@
-/** The DID document of a hosted Principal: when it is fetched, how long it serves, and what is made of one that is wrong. */
+/** The DID document of a hosted Principal: when it is fetched, how long it is used, and how a wrong one is treated. */
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { sampleOf } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
@@ -56,7 +56,7 @@ describe('the DID document, when a verification needs it', () => {
     const { hosted, grant } = await verified();
     const before = world.host.asked.length;
     await age('document_resolved_at', '6 minutes');
-    // A loaded machine refuses some, which ask again as they were told to.
+    // A loaded machine refuses some, which are repeated as the answer asks.
     const settled = async (repeats = 20): Promise<string> => {
       const found = await verdict(hosted, grant);
       return found === 'SERVICE_UNAVAILABLE' && repeats > 0 ? settled(repeats - 1) : found;
@@ -108,7 +108,7 @@ describe('the DID document, when a verification needs it', () => {
     await age('document_resolved_at', '90 minutes');
     expect(await verdict(hosted, grant, 1)).toBe('SERVICE_UNAVAILABLE');
     open();
-    // What came too late for these two is there for the next.
+    // A document that arrived too late for these two is stored for the next.
     while (Date.now() - ((await storedDocument())?.resolved.getTime() ?? 0) > 60_000);
   });
 

@@ -1,4 +1,4 @@
-/** A hosted Principal that loses its domain: from the 200 on nothing is allowed. */
+/** A hosted Principal that loses its domain: after the 200 nothing is allowed. */
 import { isDeep, sampled } from '@svc/testkit/sampled';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
@@ -25,7 +25,7 @@ describe('loss of verification under load at two nodes', () => {
     return rows[0]?.n ?? 0;
   };
 
-  /** ALLOWs that became visible after the 200, over all rounds. */
+  /** Number of ALLOWs that became visible after the 200, over all rounds. */
   const loseAgainAndAgain = async (hosted: Hosted, grant: HeldGrant): Promise<number> => {
     let late = 0;
     for (let round = 0; round < ROUNDS; round++) {
@@ -53,7 +53,7 @@ describe('loss of verification under load at two nodes', () => {
     return late;
   };
 
-  /** Changes a function of the database; answers how it stood. */
+  /** Changes a function of the database; resolves with its former text. */
   const alter = async (name: string, change: (source: string) => string): Promise<string> => {
     const { rows } = await world.sql.query<{ source: string }>(
       'select pg_get_functiondef(oid) as source from pg_proc where proname = $1',
@@ -79,7 +79,7 @@ describe('loss of verification under load at two nodes', () => {
     expect(await loseAgainAndAgain(hosted, await issueGrant(hosted))).toBe(0);
   }, 120_000);
 
-  // In a sample compromise-race, whose barrier is the same one, shows what is late without it.
+  // In a sample compromise-race, which has the same barrier, shows late ALLOWs without it.
   it.runIf(isDeep)(
     'the same without the barrier breaks it: the test can fail',
     async () => {

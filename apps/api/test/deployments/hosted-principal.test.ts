@@ -111,7 +111,7 @@ describe('a key stands for itself, whatever the document calls it', () => {
 describe('proof of the domain', () => {
   withNodes(2);
 
-  /** Its state in the directory and to itself, and the status of its decisions. */
+  /** Its state in the directory and in its own view, and the status of its decisions. */
   const shown = async ({ principalKey: key }: Hosted) => {
     const ask = (path: string) => contractCall(baseUrl(), 'GET', path, { key });
     const [entry, me] = [await ask(`/principals/${world.did}`), await ask('/me')];

@@ -1,7 +1,7 @@
 /**
- * Whoever stole a Grant must not be able to keep its owner from revoking it: ten orgs take all that they can get, and a
- * Principal beside them revokes as if it were alone (protocol §13, decision 23). `npm run bench -- revocations` has the
- * times; what a flood of one tenant is refused is in `rate-limits.test.ts` and the tests of the frame.
+ * A thief of a Grant must not be able to keep its owner from revoking it. Ten orgs use all capacity that they can get,
+ * and a Principal beside them revokes as if it were alone (protocol §13, decision 23). `npm run bench -- revocations`
+ * measures the times; `rate-limits.test.ts` and the tests of the frame show what a flood of one tenant is refused.
  */
 import { sampled } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
@@ -10,9 +10,9 @@ import { createHostileTenants } from '../world/hostile-tenants.ts';
 import { call, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
 const ORGS = 10;
-/** Below the 120 calls a minute of one key, allocations included. */
+/** Below the limit of 120 calls a minute of one key, including allocations. */
 const REVOKES = sampled({ quick: 4, deep: 55 });
-/** As long as the Principal's client library waits. */
+/** Milliseconds for which the Principal's client library waits. */
 const DEADLINE_MS = 10_000;
 
 describe.each(sampled({ quick: [2], deep: [1, 2] }))(

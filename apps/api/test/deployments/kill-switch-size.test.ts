@@ -12,7 +12,7 @@ const deployment = withSeparateNodes();
 let tenants: Tenants;
 let stored: string[];
 
-/** Rows as allocations leave them, made by SQL; the last Grant is a real one. */
+/** Inserts rows by SQL as allocations leave them; the last Grant is a real one. */
 beforeAll(async () => {
   tenants = await deployment.createTenants();
   const { principalDid, agent } = tenants;

@@ -1,6 +1,6 @@
 /**
- * The drill of docs/operations.md, “A key has leaked”, on two nodes at work: what the service does, what relying parties see,
- * and what whoever has the key can still do with it.
+ * The drill of docs/operations.md, “A key has leaked”, on two working nodes: what the service does, what relying
+ * parties see, and what the holder of the leaked key can still do with it.
  */
 import { createPrivateKey, sign } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ interface Jwk {
 const readKeys = (path: string) =>
   (JSON.parse(readFileSync(path, 'utf8')) as { readonly keys: readonly Jwk[] }).keys;
 
-/** As docs/operations.md has it: the database's address is in a file. */
+/** As docs/operations.md describes it: the database's address is in a file. */
 const operatorEnv = () => {
   const { DATABASE_URL: url, ...env } = nodeEnv(deployment.databaseUrl, { SVC_DATA_DIR: dataDir });
   const path = join(dataDir, 'database-url');
@@ -44,10 +44,10 @@ const operatorEnv = () => {
   return { ...env, DATABASE_URL_FILE: path };
 };
 
-/** Nothing lies in it: whoever keeps the fence of the database would begin one. */
+/** An empty folder: a process that keeps the database's fence would begin one there. */
 const fenceFolder = join(dataDir, 'fence');
 
-/** As the operator runs it, in the environment of the API. */
+/** Runs svc-admin as the operator does, in the environment of the API. */
 const adminWith = (more: Readonly<Record<string, string>>, ...parameters: string[]) => {
   const env = { ...operatorEnv(), SVC_FENCE: pathToFileURL(fenceFolder).href, ...more };
   return runProgram('apps/admin', parameters, env);
@@ -85,7 +85,7 @@ beforeAll(async () => {
   pinnedBefore = await didDocument();
 });
 
-/** Signed by whoever has the leaked key: other content under the id of a Receipt. */
+/** Signs other content under the id of a Receipt, with the leaked key. */
 const forge = async ({ x = '', d = '' }: Partial<Jwk>): Promise<string> => {
   const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', x, d }, format: 'jwk' });
   const { receipt: _, ...body } = before;
@@ -221,9 +221,9 @@ describe('a Receipt key has leaked', () => {
     expect(verify(before)).toMatchObject({ ok: true, kid: `${SERVICE}#receipt-1` });
     const alone = verifyIncludedReceipt({ receipt: before, inclusion, serviceDidDocument });
     expect(alone).toMatchObject({ ok: false });
-    // Nothing but what the interface lists: a reader that is strict about it goes on reading proofs.
+    // Only members of the interface, so that a strict reader still accepts the proofs.
     expect(Object.keys(inclusion).sort()).toEqual(INCLUSION_MEMBERS);
-    // Leaves cover ids: without the attestation this would pass.
+    // Leaves cover ids only: without the attestation this would be valid.
     expect(verify(await forge(leaked))).toMatchObject({ failures: [{ code: 'key-not-in-force' }] });
     const { decisions } = createVerifier({
       ...{ baseUrl: deployment.process.baseUrl, apiKey: tenants.rpKey, relyingParty: tenants.rpDid },

@@ -1,8 +1,8 @@
 /**
  * Days of 15 ms: the day lock keeps every Receipt in the day that is published for it (protocol §12). The commit is the
- * real one with its day length replaced and time put between its look at the closed days and what it stores, so that
- * fast machines cross midnights there too; the verifications are real ones, by two API nodes; two closers at once
- * close each day as soon as it is over.
+ * real one with another day length, and a delay between its look-up of closed days and its inserts, so that fast
+ * machines cross midnights there too. Two API nodes make real verifications; two concurrent closers close each day as
+ * soon as it is over.
  */
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
@@ -16,10 +16,10 @@ import { call, createTenants, issueGrant, verifyBody } from '../world/tenants.ts
 const DAY_MS = 15;
 const MIDNIGHTS = sampled({ quick: 40, deep: 600 });
 const VERIFIERS = 12;
-/** Held by whoever wants a commit to wait between its look at the closed days and what it stores. */
+/** Lock that makes a commit wait between its look-up of closed days and its inserts. */
 const GATE = 4_711;
 
-/** Denied: nothing of it is read. */
+/** A request that is denied before any of it is read. */
 const NOTHING = { grant: '', proof: '', action: {} };
 
 interface Closing {
@@ -29,13 +29,18 @@ interface Closing {
 
 const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
 
-/** The commit with days of `DAY_MS` since `epochMs`, and `between` its look at the closed days and what it stores. */
+/**
+ * Replaces the commit by one with days of `DAY_MS` since `epochMs`, and `between` its look-up of closed days and its
+ * inserts.
+ */
 const shortenDays = async (url: string, epochMs: number, between: string): Promise<void> => {
   await alterFunction(url, 'svc_day_number', 'p_ms / 86400000', `(p_ms - ${epochMs}) / ${DAY_MS}`);
   await alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform ${between};\n${JUDGED}`);
 };
 
-/** Closes a day by its number, whatever its length; then the Receipts of the day, as a checkpoint would name them. */
+/**
+ * Closes a day by its number, whatever its length; then lists the Receipts of the day, as a checkpoint would name them.
+ */
 const closeDay = async (sql: pg.Client, epochMs: number, day: number): Promise<Closing> => {
   await sql.query(`select svc_close_day(date '1970-01-01' + $1::integer)`, [day]);
   return { day, receiptIds: await listReceipts(sql, epochMs, day) };
@@ -57,7 +62,7 @@ const apis: ApiNodes[] = [];
 const sessions: pg.Client[] = [];
 
 beforeAll(async () => {
-  // The second is raced by nobody: its commit waits at a gate.
+  // The second deployment has no race: its commit waits at a gate.
   apis.push(
     await startSeparateNodes(2, databases.locked.url),
     await startApiNodes(1, databases.unlocked.url),
@@ -76,8 +81,9 @@ const connect = async (url: string): Promise<pg.Client> => {
 };
 
 /**
- * Closes `midnights` days while verifications go on, and answers what was named too early or never. It goes on until
- * more Receipts were named than that: a slow machine stores few of them a day, and none in the first.
+ * Closes `midnights` days while verifications run, and returns the Receipts that were named too early or never. It
+ * continues until more Receipts than `midnights` were named: a slow machine stores few of them a day, and none in the
+ * first.
  */
 const crossMidnights = async (url: string, api: ApiNodes, midnights: number) => {
   const [sql, ...closers] = await Promise.all([connect(url), connect(url), connect(url)]);
@@ -99,7 +105,7 @@ const crossMidnights = async (url: string, api: ApiNodes, midnights: number) => 
     }
   };
   let named = 0;
-  // Asked by both closers of each day, with one answer.
+  // Both closers of each day use it, so that they decide alike.
   const wanted: boolean[] = [];
   const isWanted = (day: number): boolean => {
     wanted[day] ??= day < midnights || named <= midnights;
@@ -129,8 +135,8 @@ const crossMidnights = async (url: string, api: ApiNodes, midnights: number) => 
 };
 
 /**
- * Closes the day of a decision while its commit waits at the gate. Answers the Receipt, and what was named for its day;
- * asks again while the commit gives up waiting, or is late and of a day that is not over.
+ * Closes the day of a decision while its commit waits at the gate. Returns the Receipt, and the Receipts named for its
+ * day. Tries again where the commit stops waiting, or is late and belongs to a day that is not over.
  */
 const closeBesideCommit = async (url: string, api: ApiNodes) => {
   const [sql, gate] = await Promise.all([connect(url), connect(url)]);
@@ -168,7 +174,7 @@ describe('midnights', () => {
     expect(closings.length).toBeGreaterThanOrEqual(2 * MIDNIGHTS);
     const named = closings.flatMap(({ receiptIds }) => receiptIds);
     expect(named.length).toBeGreaterThan(MIDNIGHTS);
-    // Each is named by both closers, in the same day; what was answered after the last midnight is in none.
+    // Both closers name each Receipt, in the same day; a Receipt after the last midnight is in none.
     const times = new Map<string, number>();
     for (const id of named) times.set(id, (times.get(id) ?? 0) + 1);
     expect([...new Set(times.values())]).toEqual([2]);

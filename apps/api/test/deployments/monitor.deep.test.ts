@@ -1,4 +1,4 @@
-/** Whoever follows the checkpoints with `svc-receipt monitor` notices when the service itself rewrites a day. */
+/** A follower of the checkpoints with `svc-receipt monitor` detects that the service itself rewrites a day. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,14 +35,14 @@ beforeAll(async () => {
   await insertReceipts(deployment.databaseUrl, receiptIdsOf(third, 3), [third]);
 });
 
-/** Opens the days from this one on again, as nobody but the operator of the database can. */
+/** Reopens this day and all later ones, which only the operator of the database can do. */
 const reopen = async (day: string) => {
   for (const table of ['merkle_tiles', 'checkpoints', 'content_checks', 'closed_days'])
     await tamper(deployment.databaseUrl, `delete from ${table} where day >= $1`, [day]);
 };
 
 it('is well with a service that only closes days, and alarmed by one that closes a day twice', async () => {
-  // Nothing is held against the pin yet: no day is closed, and the service is not asked at the address of its DID.
+  // Nothing is compared with the pin yet: no day is closed, and the service is not asked at the address of its DID.
   expect(monitor()).toMatchObject({ status: 2, look: { verdict: 'undecided', days: { count: 0 } } });
   expect((await close()).status).toBe(200);
   expect(monitor()).toMatchObject({
@@ -71,7 +71,7 @@ it('is well with a service that only closes days, and alarmed by one that closes
     { code: 'changed-day', day: third, message: expect.stringContaining('previous_root') },
     { code: 'changed-day', day: second, message: expect.stringContaining('tree_size'), seen: '0', now: '1' },
   ]);
-  // To somebody who comes later it looks like any other service.
+  // A monitor that starts later cannot tell it from any other service.
   expect(monitor('another.json').status).toBe(0);
 });
 

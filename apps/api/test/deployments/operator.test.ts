@@ -1,4 +1,4 @@
-/** What an operator meets on the first evening: versions, help, the log and its level. */
+/** What a new operator uses first: versions, help, the log and its level. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import { runProgram as run, runProgramBeside } from '../world/run-program.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
 const database = withDatabase();
-/** Of which no service has taken possession. */
+/** A database that belongs to no service yet. */
 const unclaimed = withDatabase();
 const production = productionEnv();
 let node: ApiProcess;
@@ -33,7 +33,7 @@ afterAll(async () => {
   if (node !== undefined) await stopAtOnce(node);
 });
 
-/** In front of PostgreSQL: what holds the marker is forwarded so much later. */
+/** A proxy in front of PostgreSQL that forwards data containing the marker after a delay. */
 const startSlowProxy = async (databaseUrl: string, marker: string, delayMs: number) => {
   let delayed = 0;
   const proxy = await startTcpProxy(databaseUrl, {
@@ -63,14 +63,14 @@ it('the embedded database belongs to one process: several are refused without DA
 });
 
 describe('svc-admin', () => {
-  // In a sample apps/admin, program.test.ts, does without processes.
+  // In a sample apps/admin, program.test.ts, tests this without processes.
   it.runIf(isDeep)(
     'says of a command what is about that one alone, and of a wrong one which there are',
     () => {
       const { status, out } = run('apps/admin', ['keys', 'rotate', '--help']);
       expect([status, out]).toEqual([0, expect.stringContaining('svc-admin keys rotate KID')]);
       expect(out).not.toMatch(/fsck|keys create/);
-      // The words of others: program.test.ts.
+      // program.test.ts tests the misspellings of other words.
       expect(run('apps/admin', ['kesy'])).toMatchObject({
         status: 2,
         err: expect.stringMatching(/there is no command kesy[\s\S]*svc-admin keys rotate KID/),
@@ -182,7 +182,7 @@ describe('svc-admin on a running service', () => {
     expect([taken.status, taken.err]).toEqual([1, expect.stringContaining('answered 409')]);
   });
 
-  // In a sample apps/admin, tenants.test.ts, does without processes.
+  // In a sample apps/admin, tenants.test.ts, tests this without processes.
   it.runIf(isDeep)('registers nothing without a token, over the open network or where nobody answers', () => {
     const env = nodeEnv(database.url, {});
     const late = ['org', 'create', 'late', '--name', 'Late', '--api', 'http://127.0.0.1:1'];
@@ -234,7 +234,7 @@ describe('svc-admin on a running service', () => {
   it.runIf(isDeep).each(slowAnswers)(
     'a server that is slow to answer (%s) is waited for: a person asked, and no request waits',
     async (statement, command, said) => {
-      // Longer than the 700 ms that a request waits for a read.
+      // Longer than the 700 ms for which a request waits for a read.
       const slow = await startSlowProxy(database.url, statement, 900);
       try {
         const asked = await svcAdmin(slow.url, {}, ...command);

@@ -1,4 +1,4 @@
-/** A packed program runs alone: from a folder with nothing of this repository around it, and no larger than 30 MB. */
+/** A packed program runs alone, from a folder with nothing else of this repository, and has at most 30 MB. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ const pack = (app: string) =>
   );
 
 beforeAll(() => {
-  // Refuses what is larger than 30 MB.
+  // It refuses a program larger than 30 MB.
   for (const app of isDeep ? ['api', 'admin'] : ['admin']) pack(app);
 }, 120_000);
 

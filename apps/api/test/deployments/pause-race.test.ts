@@ -1,6 +1,7 @@
 /**
- * The 200 of a pause means what that of a revocation means, and its end is as exact (protocol §9). Raced over real sockets at two
- * nodes; the same races against commits that are not waited for must break the promise. Six scopes at the store: pause-races.
+ * The 200 of a pause means what that of a revocation means, and the end of a pause is as exact (protocol §9). Raced
+ * over real sockets at two nodes. The same races against commits that the pause does not wait for must break the
+ * promise. pause-races tests six scopes at the store.
  */
 import { withDatabase } from '@svc/testkit';
 import { isDeep, sampled, sampleOf } from '@svc/testkit/sampled';
@@ -31,7 +32,7 @@ import {
 const RACES = sampled({ quick: 3, deep: 100 });
 const GAP_S = 0.1;
 const MAX_RACES = 200;
-/** Some four calls each, under the 120 a minute that a key may make. */
+/** Each makes some four calls, below the limit of 120 a minute of a key. */
 const RACES_PER_PRINCIPAL = 15;
 
 const database = withDatabase();
@@ -40,7 +41,7 @@ let sql: Pool;
 
 beforeAll(async () => {
   sql = new Pool({ connectionString: database.url });
-  // Its database is dropped under it in the end; an idle connection then breaks.
+  // The database is dropped at the end, which breaks idle connections.
   sql.on('error', () => {});
   sql.on('connect', (client) => client.on('error', () => {}));
   api = await startSeparateNodes(2, database.url);
@@ -69,8 +70,8 @@ const pauseOf = (
 });
 
 /**
- * After the race the pause is ended, with verifications under way; what is decided after the 200 of the end is no DENY
- * for it.
+ * Ends the pause after the race, while verifications are under way. No decision after the 200 of that end is a DENY for
+ * the pause.
  */
 const race = async (tenants: Tenants, scope: Scope): Promise<Race> => {
   let held: HeldGrant | undefined;
@@ -115,7 +116,7 @@ const FAULTS: readonly (readonly [Scope, Change])[] = [
 ];
 
 const originals: string[] = [];
-/** Replaces a part of a function of the commit, until the end of the test. */
+/** Replaces a part of a function of the commit until the end of the test. */
 const alter = async (...[name, part, replacement]: Change): Promise<void> => {
   originals.push(await alterFunction(database.url, name, part, replacement));
 };

@@ -1,6 +1,6 @@
 /**
- * Reports read from a streaming replica (DATABASE_READ_URL): whoever was handed a Receipt by any node finds it in all of them,
- * whatever becomes of the replica, and nothing that decides rests on it.
+ * Reports read from a streaming replica (DATABASE_READ_URL): a caller that got a Receipt from any node finds it in all
+ * reports, whatever the state of the replica, and no decision depends on the replica.
  */
 import { type OwnCluster, startOwnCluster, startStandby } from '@svc/testkit';
 import { isDeep } from '@svc/testkit/sampled';
@@ -18,7 +18,7 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-/** Two nodes, of which the second one reads reports on the replica; the first may be one that runs already. */
+/** Two nodes, of which the second reads reports on the replica. The first may be one that runs already. */
 const startNodes = async (databaseUrl: string, replicaUrl: string, running?: InnerNode) => {
   const started: ApiNodes<InnerNode>[] = [];
   const startOne = async (env: Readonly<Record<string, string>>) => {
@@ -35,7 +35,7 @@ type Nodes = Awaited<ReturnType<typeof startNodes>>;
 const faultOf = ({ service }: InnerNode) => service.store.describeReplica()?.fault ?? null;
 const untilInStep = (node: InnerNode) => expect.poll(() => faultOf(node)).toBeNull();
 
-/** A decision of the first node, found in every report of the second one as soon as it is answered. */
+/** Has the first node decide, and finds the decision in every report of the second as soon as it is answered. */
 const decideAndFind = async (
   { plain, reporting }: Nodes,
   tenants: Tenants,

@@ -1,4 +1,4 @@
-/** One Proof allows once, whatever is sent where and when (protocol §7, "Spending"). */
+/** One Proof is allowed once, whatever is sent to which node and when (protocol §7, "Spending"). */
 import { randomUUID } from 'node:crypto';
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
@@ -34,7 +34,7 @@ it('one Proof sent 64 times at once to two processes gives one ALLOW and 63 PROO
     const body = await verifyBody(tenants, grant);
     const answers = await Promise.all(
       Array.from({ length: 64 }, (_, i) => {
-        // What a busy machine answers 503 is asked again under its own name.
+        // A call that a busy machine answers 503 is repeated under its idempotency key.
         const headers = { 'idempotency-key': randomUUID() };
         return callUntilSettled(urlOf(i), 'POST', '/verify', { key: tenants.rpKey, body, headers });
       }),
@@ -89,7 +89,7 @@ it('64 requests under one Idempotency-Key at two processes store one decision an
   );
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   expect(answers.map((answer) => receiptOf(answer).decision)).toEqual(Array(64).fill('ALLOW'));
-  // None, where the one that was stored had been answered 503 before.
+  // Empty where the call that was stored had been answered 503 before.
   const first = answers.filter((answer) => answer.headers['svc-idempotent-replay'] !== 'true');
   expect(first.length).toBeLessThanOrEqual(1);
   const other = await call(urlOf(0), 'POST', '/verify', {

@@ -1,6 +1,7 @@
 /**
- * A loss that took the fence too (protocol §10, docs/operations.md): `svc-admin restore --lost-from` puts the database right from the
- * log alone. A copy of the database is the backup, and the log of a node has the revocation that came after it.
+ * A loss of the database and the fence (protocol §10, docs/operations.md): `svc-admin restore --lost-from` corrects the
+ * database from the log alone. A copy of the database is the backup, and the log of a node has the revocation that came
+ * after it.
  */
 import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,10 +26,10 @@ type Environment = Readonly<Record<string, string>>;
 
 const database = withDatabase();
 const fence = createFence();
-/** As it was at the backup's moment; nothing works with it itself. */
+/** The fence as it was when the backup was made; no process uses it. */
 const fenceThen = createFence();
 const nothing = createFence();
-/** For logs, and copies of fences. */
+/** A folder for logs and copies of fences. */
 const { folder: scratch } = createFence();
 const NO_FENCE = { SVC_FENCE: 'none' };
 
@@ -36,9 +37,9 @@ let backup: DroppableDatabase;
 let tenants: Tenants;
 let revoked: HeldGrant;
 let other: HeldGrant;
-/** Between the backup and the loss. */
+/** The log between the backup and the loss. */
 let log: readonly string[];
-/** What `svc-admin pause` printed in that time, beside what it says on standard output. */
+/** The log lines that `svc-admin pause` printed in that time, beside its standard output. */
 let pauseLines: readonly string[];
 let takenAt: string;
 const restored: DroppableDatabase[] = [];
@@ -91,7 +92,7 @@ const restoreFence = (): Environment => {
   return { ...fenceThen.env, SVC_FENCE: pathToFileURL(folder).href };
 };
 
-/** As a file, in the form that Docker keeps it in. */
+/** Writes the log as a file, in Docker's format. */
 const writeLog = (name = 'api-1.log', text = log.map(inDocker).join('\n')): string => {
   const file = join(mkdtempSync(join(scratch, 'log-')), name);
   writeFileSync(file, name.endsWith('.gz') ? gzipSync(text) : text);
@@ -105,7 +106,7 @@ const isRevoked = async (url: string, { grantId }: HeldGrant): Promise<boolean> 
   return row?.isRevoked ?? expect.unreachable();
 };
 
-/** By the log, where `--lost-from` says since when. */
+/** Restores by the log, where `--lost-from` gives the beginning. */
 const restoreAll = async (url: string, env: Environment, file: string) => {
   const all = ['restore', '--log', file, '--lost-from', takenAt];
   const looked = await svcAdmin(url, env, ...all);

@@ -1,6 +1,7 @@
 /**
- * A backup is restored (protocol §10, docs/operations.md): what came after it is forgotten by the database, and by nothing
- * else. A real base backup, rolled forward to a point in time; then the service, `svc-admin restore`, and the service again.
+ * A backup is restored (protocol §10, docs/operations.md): the database lacks what came after it, and nothing else
+ * does. The test uses a real base backup, rolled forward to a point in time; then the service, `svc-admin restore`, and
+ * the service again.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +34,7 @@ import {
 } from '../world/tenants.ts';
 
 const EACH = 12;
-/** The end of the quarantine lies so far behind the last head. */
+/** Milliseconds from the last head to the end of the quarantine. */
 const QUARANTINE_MS = 330_000;
 
 const fence = createFence();
@@ -63,22 +64,22 @@ const withNodes = async <T>(
 
 interface Before {
   readonly tenants: Tenants;
-  /** Not used before the backup's moment. */
+  /** Grants that were not used before the moment of the backup. */
   readonly grants: readonly HeldGrant[];
-  /** Allowed before it. */
+  /** A Grant that was allowed before it. */
   readonly known: HeldGrant;
-  /** The same; in the lost span paused and resumed, the first of them paused once more. */
+  /** As `known`; both are paused and resumed in the lost span, and the first is paused once more. */
   readonly pausedAtLast: HeldGrant;
   readonly resumedAtLast: HeldGrant;
-  /** The same, with a total that is drawn half before it and half in the lost span. */
+  /** As `known`, with a total of which one half is drawn before the backup and the other in the lost span. */
   readonly budget: HeldGrant;
-  /** Of what is taken from them in the lost span. */
+  /** Holders from whom something is taken in the lost span. */
   readonly holders: Holders;
 }
 
 const HOSTED = 'did:web:lost-its-domain.example';
 
-/** As it is stored a moment after its domain was proven. */
+/** Inserts it as it is stored a moment after its domain was proven. */
 const insertHosted = (sql: Client) =>
   sql.query(
     `insert into principals (did, kind, domain, verification_state, verified_since, last_checked_at, last_proven_at,
@@ -100,7 +101,7 @@ const indexesOf = async (sql: Client) => {
   return rows.map(({ entry }) => entry);
 };
 
-/** What the former database promised in the span that is lost. */
+/** What the former database promised in the lost span. */
 interface Lost {
   readonly revoked: readonly HeldGrant[];
   readonly logOnly: HeldGrant;
@@ -138,11 +139,11 @@ const promiseAndLose = async (): Promise<Lost> => {
     const entries = await indexesOf(sql);
     const closed = await takeAway(first.baseUrl, sql, before.holders);
     await untilKept(sql);
-    // The last revocation is one that is lost beside the fence too: only the log has it.
+    // The last revocation is missing beside the fence too: only the log has it.
     await sql.query('alter table status_lists disable trigger note_list');
     const logOnly = revoked.at(-1) as HeldGrant;
     await tenants.principal.grants.revoke(logOnly.grantId);
-    // Changes of a pause, of which the last one counts.
+    // Several changes of a pause, of which the last one must hold.
     await sql.query('alter table pauses disable trigger note_revoked');
     const { pauses } = tenants.principal;
     const ofGrant = ({ grantId }: HeldGrant) => ({ scope: 'grant', subject: grantId }) as const;
@@ -160,7 +161,7 @@ const promiseAndLose = async (): Promise<Lost> => {
   });
 };
 
-/** A restore that has taken again what was taken, and fails at a checkpoint. */
+/** A restore that has repeated all revocations, and then fails at a checkpoint. */
 const cutOff = async (log: string) => {
   const key = `checkpoints/${nativeCrypto.sha256Hex(lost.closed[0] ?? '')}`;
   const whole = (await fence.fenceStore.find(key))?.text ?? '';
@@ -268,7 +269,7 @@ describe('a restored backup', () => {
     await cutOff(log);
     const applied = await svcAdmin(restored.url, fence.env, 'restore', '--apply', '--log', log);
     expect(applied.text).toContain(`revoked again   ${EACH} Grants`);
-    // Those that are not revoked and were used in the lost span, or may have been.
+    // Grants that are not revoked and were used in the lost span, or may have been.
     expect(applied.text).toContain(`withheld        ${EACH + 1} Grants`);
     for (const { grantId } of [...before.grants.slice(EACH), before.budget])
       expect(applied.text).toContain(grantId);
@@ -277,7 +278,7 @@ describe('a restored backup', () => {
     expect(lost.closed.length).toBeGreaterThan(0);
     expect(applied.text).toContain(`the checkpoints of ${lost.closed.join(', ')}`);
     expect(await svcAdmin(restored.url, fence.env, 'restore')).toMatchObject({ code: 0 });
-    // Its functions have the clock that this test moves, which fsck sees.
+    // The database's functions use the clock that this test moves, which fsck reports.
     const found = JSON.parse((await svcAdmin(restored.url, fence.env, 'fsck', '--json')).text).checks;
     const faulty = found.filter(({ faults }: { faults: number }) => faults > 0);
     expect(faulty.map(({ name }: { name: string }) => name)).toEqual(['schema']);
@@ -309,7 +310,7 @@ describe('a restored backup', () => {
         expect((await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body })).status).toBe(503);
     });
 
-    // The quarantine passes, by the clock of the database and by that of the nodes.
+    // Lets the quarantine pass, by the clock of the database and of the nodes.
     const sql = await connect(restored.url);
     await sql.query('update clock.ahead set ms = $1', [QUARANTINE_MS]);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + QUARANTINE_MS });
@@ -329,7 +330,7 @@ describe('a restored backup', () => {
       expect(await decisionOn(before.pausedAtLast)).toMatchObject({ reason: 'AUTHORITY_REVOKED' });
       expect(await decisionOn(before.resumedAtLast)).toMatchObject({ decision: 'ALLOW' });
 
-      // What was known goes on, and no Receipt is of a time before the quarantine's end.
+      // A known Grant works again, and no Receipt is dated before the end of the quarantine.
       const receipt = receiptOf(
         await verify(first.baseUrl, tenants, await verifyBody(tenants, before.known)),
       );
@@ -390,7 +391,8 @@ describe('a restored backup', () => {
         1,
         EACH + 4,
       ]);
-      // Allowed before, by a capability without a budget: it could have drawn on one of another for the first time.
+      // Allowed before by a capability without a budget; it could have drawn on the budget of another one for the first
+      // time.
       expect(held.text).toContain(
         `${before.known.grantId}  ${tenants.principalDid}  allowed here, drew on no budget`,
       );

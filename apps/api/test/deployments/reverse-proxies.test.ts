@@ -21,7 +21,7 @@ import {
 } from '../world/reverse-proxy.ts';
 import { createTenants, issueGrant, verifyBody } from '../world/tenants.ts';
 
-/** What another reading of paths would make something else of. */
+/** Paths that another parser would read differently. */
 const NASTY_PATHS = [
   '/relying-parties/did:web:shop.example%3A8443',
   '/relying-parties/did:web:shop.example%253A8443',
@@ -43,7 +43,7 @@ const NASTY_PATHS = [
   '/healthz?',
   '/principals/%C3%A9%F0%9F%94%91',
 ];
-/** nginx refuses by itself what leads out of the root; it must then be no node that answers. */
+/** Paths out of the root, which nginx itself refuses; no node may answer them. */
 const OUT_OF_THE_ROOT = ['/..%2Fhealthz', '/principals/..%2F..%2F..%2Fhealthz', '/../healthz'];
 
 const KINDS = sampleOf(PROXIES, 1);
@@ -152,7 +152,7 @@ for (const kind of KINDS) {
   });
 }
 
-/** Once such a connection is closed, whatever is said on it before. */
+/** Resolves once the connection is closed, whatever is sent on it before. */
 const closed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
     socket
@@ -161,7 +161,7 @@ const closed = (socket: Socket): Promise<void> =>
       .resume();
   });
 
-/** What stands in each configuration, and what a test has in its place. */
+/** Values in each configuration, each with the smaller one that a test puts in its place. */
 const IN_SMALL: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   HAProxy: [
     ['sc0_conn_cur gt 512', 'sc0_conn_cur gt 8'],
@@ -175,10 +175,13 @@ const IN_SMALL: Readonly<Record<string, readonly (readonly [string, string])[]>>
 const LIMIT = 8;
 
 const PROXY_ON_IPV6 = fileURLToPath(new URL('../world/proxy-on-ipv6.ts', import.meta.url));
-/** Root may make a network; what else would act as root there could not become the user that nginx runs as. */
+/**
+ * Only real root can create a network; a user that acts as root in a namespace could not become the user that nginx
+ * runs as.
+ */
 const hasNetworks = process.getuid?.() === 0 && existsSync('/usr/bin/unshare') && existsSync('/usr/sbin/ip');
 
-/** What the program writes to standard output, with a loopback interface and nothing else. */
+/** Runs a program with a loopback interface and no other network; returns its standard output. */
 const runInOwnNetwork = (file: string, parameter: string): string => {
   const start = `ip link set lo up && exec "$0" --conditions=svc-source --import tsx "$1" "$2"`;
   const parameters = ['--net', 'sh', '-c', start, process.execPath, file, parameter];
@@ -196,7 +199,7 @@ for (const kind of KINDS) {
       proxy = await startProxy(kind, [recording, recording], IN_SMALL[kind.name]?.slice(0, changed));
     };
     afterEach(() => proxy?.stop());
-    /** Half a header on each; those that are closed before they have sent it count too. */
+    /** Sends half a header on each connection; connections that are closed before that count too. */
     const hold = (count: number) =>
       Array.from({ length: count }, () => {
         const socket = connectSecurely(proxy, '127.0.0.2');
@@ -240,7 +243,7 @@ describe.skipIf(HAPROXY === undefined || !isInstalled(HAPROXY))('HAProxy, while 
     proxy = await startProxy(HAPROXY as ProxyKind, nodes);
   });
   afterAll(() => proxy?.stop());
-  /** Resolves once HAProxy has seen that this node, the first or the second, holds or does so no more. */
+  /** Resolves once HAProxy has noticed that this node, the first or the second, holds or no longer holds. */
   const setHold = async (n: number, reason: string | null) => {
     const before = proxy.log().length;
     api.processes[n - 1]?.service.holds.set('fence', reason);
@@ -276,7 +279,7 @@ describe.skipIf(HAPROXY === undefined || !isInstalled(HAPROXY))('HAProxy, while 
   });
 });
 
-/** Without what differs from request to request. */
+/** Omits what differs from request to request. */
 const comparable = (body: string): string =>
   body
     .replace(/"(?:request_id|instance|time|as_of|now)":"[^"]*"/g, '')

@@ -1,6 +1,6 @@
 /**
- * The line `revocation` (protocol §10): whoever heard that authority was taken away may rely on it, also where all processes
- * are killed then.
+ * The log line `revocation` (protocol §10): it is written before the caller is answered that authority was removed,
+ * even where all processes are killed right after.
  */
 import { withDatabase } from '@svc/testkit';
 import { isDeep } from '@svc/testkit/sampled';
@@ -56,7 +56,7 @@ it('of several processes: those that are killed have handed it to their supervis
   const grants = await revokeTwo(api, () => {
     for (const pid of members()) process.kill(pid, 'SIGKILL');
   });
-  // One answer of the supervisor: it has read what was in its pipes before.
+  // After an answer of the supervisor it has read everything that was in its pipes before.
   expect((await call(api.adminUrl, 'GET', '/livez')).status).toBe(200);
   api.signal('SIGKILL');
   await api.ended;

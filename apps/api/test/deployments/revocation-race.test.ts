@@ -1,7 +1,7 @@
 /**
- * A revocation's 200 is a promise: no ALLOW of that Grant is committed after it, and none is dated after
- * `revoked_at` (protocol §9, §10). Raced over real sockets at two nodes; the same races against a commit without
- * its lock must break the promise, or they would prove nothing.
+ * A revocation's 200 is a promise: no ALLOW of that Grant is committed after it, and none is dated after `revoked_at`
+ * (protocol §9, §10). Raced over real sockets at two nodes. The same races against a commit without its lock must break
+ * the promise; otherwise they would prove nothing.
  */
 import { withDatabase } from '@svc/testkit';
 import { isDeep, sampled } from '@svc/testkit/sampled';
@@ -21,12 +21,15 @@ import {
 import { createTenants, type Tenants } from '../world/tenants.ts';
 
 const RACES = sampled({ quick: 8, deep: 300 });
-/** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
+/**
+ * Races between two checks of their results, and the delay of commits in them: with a longer delay fewer races are
+ * enough.
+ */
 const BATCH = sampled({ quick: 10, deep: 20 });
 const GAP_S = 0.1;
 const MAX_RACES = 800;
 const RACES_AT_ONCE = 10;
-/** Two calls each, under the 120 a minute that a key may make. */
+/** Each makes two calls, below the limit of 120 a minute of a key. */
 const RACES_PER_PRINCIPAL = 50;
 
 const database = withDatabase();
@@ -35,10 +38,10 @@ let sql: Pool;
 
 beforeAll(async () => {
   sql = new Pool({ connectionString: database.url });
-  // Its database is dropped under it in the end; an idle connection then breaks.
+  // The database is dropped at the end, which breaks idle connections.
   sql.on('error', () => {});
   sql.on('connect', (client) => client.on('error', () => {}));
-  // Sessions notice an altered function at their next call of it.
+  // Sessions use an altered function from their next call of it.
   api = await startSeparateNodes(2, database.url);
 });
 afterAll(async () => {
@@ -68,7 +71,7 @@ const runRaces = async (count: number): Promise<Race> => {
 const isDecidedBothWays = ({ allowed, denied }: Race): boolean => allowed > 0 && denied > 0;
 
 const originals: string[] = [];
-/** Replaces a part of a function of the commit, until the end of the test. */
+/** Replaces a part of a function of the commit until the end of the test. */
 const alter = async (name: string, part: string, replacement: string): Promise<void> => {
   originals.push(await alterFunction(database.url, name, part, replacement));
 };
@@ -83,7 +86,7 @@ describe('revocations against verifies at two nodes', () => {
 
   it(`${RACES} races: no ALLOW after the 200, none dated after revoked_at`, async () => {
     let totals = await runRaces(RACES);
-    // Who comes first is for the machine to say: it is raced on until either did.
+    // Which side wins depends on the machine: the races continue until each has won once.
     for (let more = RACES; more < MAX_RACES && !isDecidedBothWays(totals); more += RACES_AT_ONCE)
       totals = addRaces(totals, await runRaces(RACES_AT_ONCE));
     const { late, postdated } = totals;

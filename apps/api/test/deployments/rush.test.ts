@@ -1,4 +1,4 @@
-/** More new connections than an event loop gets round to at once. */
+/** More new connections than an event loop handles at once. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { withDatabase } from '@svc/testkit';
@@ -11,7 +11,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-// Linux has all of 127.0.0.0/8; a node takes 512 connections of one address.
+// Linux has all of 127.0.0.0/8; a node accepts 512 connections of one address.
 it.runIf(process.platform === 'linux')(
   'a thousand clients that come while a node stands still all wait for it, and are answered',
   async () => {

@@ -1,6 +1,6 @@
 /**
- * A schema that is not as migrated: production does not start on it, fsck names each object, and says what was never
- * migrated.
+ * A schema that differs from the migrated one: production does not start on it; fsck names each object, and reports
+ * what was never migrated.
  */
 import { spawnSync } from 'node:child_process';
 import { grantService } from '@svc/store-pg';
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApiProcess } from '../world/api-process.ts';
 import { productionEnv } from '../world/production.ts';
 
-/** Production takes no other than a durable one. */
+/** A durable server, since production accepts no other. */
 let cluster: OwnCluster;
 const production = productionEnv();
 const SERVICE = 'svc_of_its_own';

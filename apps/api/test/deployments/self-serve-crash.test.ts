@@ -1,6 +1,7 @@
 /**
- * Sign-ups while PostgreSQL is killed under them: a tenant exists whole or not at all, a slug is one tenant's, and what
- * was answered is in force. A durable PostgreSQL of the suite's own: one that is not loses tenants here.
+ * Sign-ups while PostgreSQL is killed: a tenant exists as a whole or not at all, a slug belongs to one tenant, and what
+ * was answered is in force. The suite has a durable PostgreSQL of its own: one that is not durable would lose tenants
+ * here.
  */
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
@@ -14,9 +15,9 @@ import { type Answer, call } from '../world/tenants.ts';
 const PROVISION_KEY = 'provision-key-0123456789-0123456789';
 const UNLIMITED = { SVC_SELF_SERVE_PER_MINUTE: '100000', SVC_SELF_SERVE_IP_PER_HOUR: '100000' };
 const SLUGS = sampled({ quick: 36, deep: 75 });
-/** Asked for twice. */
+/** Number of slugs that are requested twice. */
 const CONTESTED = sampled({ quick: 12, deep: 25 });
-/** PostgreSQL is killed after so many answers. */
+/** Number of answers after which PostgreSQL is killed. */
 const KILLED_AFTER = sampled({ quick: 10, deep: 20 });
 
 let cluster: OwnCluster;
@@ -46,7 +47,7 @@ interface Bundle {
   readonly starter: { readonly grant: string; readonly proof: string; readonly action: object };
 }
 
-/** As a relying party does: under its Idempotency-Key until it is told. */
+/** Repeats under its idempotency key until it is answered, as a relying party does. */
 const verifyAtLast = async ({ org, rp_verify_key: key, starter }: Bundle): Promise<string> => {
   const { grant, proof, action } = starter;
   const request = { key, body: { grant, proof, action }, headers: { 'idempotency-key': org.slug } };
@@ -64,7 +65,7 @@ it(`${SLUGS + CONTESTED} at once, some for the same slug, with PostgreSQL killed
     cluster.signal('SIGKILL');
     await cluster.restart();
   };
-  /** As the console does: asks until it is told. */
+  /** Repeats until it is answered, as the console does. */
   const signUpAtLast = async (slug: string, node: number): Promise<void> => {
     for (let attempt = node; ; attempt++) {
       const answer = await signUp(slug, attempt);

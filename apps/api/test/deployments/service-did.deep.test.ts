@@ -1,4 +1,7 @@
-/** A typo in SVC_DOMAIN marks nothing: the database belongs to one service, and only an operator gives that another name. */
+/**
+ * A typo in SVC_DOMAIN changes nothing in the database: it belongs to one service, and only an operator gives that
+ * service another name.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +63,7 @@ it('another name is said beforehand, changes what starts, and leaves what was si
   );
   const renamed = { SVC_DATA_DIR: dataDir, SVC_DOMAIN: 'new.test', SVC_BASE_URL: 'http://new.test' };
   const node = await startApiProcess(deployment.databaseUrl, renamed);
-  // What was issued under the former name is still the operator's to list and to end.
+  // The operator can still list and end what was issued under the former name.
   const me = async () => (await call(node.baseUrl, 'GET', '/me', { key: String(observer.api_key) })).status;
   expect(await me()).toBe(200);
   const { text: listed } = await call(node.baseUrl, 'GET', '/observer-keys', asAdmin);

@@ -1,4 +1,4 @@
-/** `svc-admin pause`, `pause show` and `resume` (protocol §9): the operator's switch, on the database alone. */
+/** `svc-admin pause`, `pause show` and `resume` (protocol §9): the operator's switch, which needs only the database. */
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { callUntilSettled, issueGrant, receiptOf, type Tenants, verifyBody } fro
 const dataDir = dataFolder();
 const deployment = withOwnDeployment({ SVC_DATA_DIR: dataDir }, 2);
 
-/** Of a machine whose Receipt key is a compromised one, and whose status key is in a token that is away. */
+/** Settings of a machine whose Receipt key is compromised, and whose status key is in a token that is not available. */
 const STALE = {
   SVC_DATA_DIR: dataDir,
   SVC_RECEIPT_KEYS: join(dataDir, 'stale-receipt-keys.json'),
@@ -67,7 +67,7 @@ it('from what svc-admin pause prints until svc-admin resume nothing is allowed, 
     status: 0,
     out: expect.stringMatching(/^Paused since .*Z: no ALLOW is dated later\.\n$/),
   });
-  // The line that a node would have in its log, for a restore, and nothing else.
+  // It prints only the line that a node would log, for a restore.
   expect(JSON.parse(paused.err)).toMatchObject({ ...OF_LOG, kept: { is_paused: true, reason: 'a leak' } });
   if (isDeep)
     expect(admin('pause', '--reason', 'another')).toMatchObject({
@@ -83,7 +83,7 @@ it('from what svc-admin pause prints until svc-admin resume nothing is allowed, 
   expect(shown.json.pauses).toMatchObject([
     { scope: 'service', reason: 'a leak', paused_by: { kind: 'admin' } },
   ]);
-  // Nobody else ends it.
+  // No other caller can end it.
   for (const key of [before.rpKey, before.principalKey]) {
     const body = { scope: 'service', subject: 'service' };
     expect((await deployment.call('POST', '/pauses/resume', { key, body })).status).toBe(400);

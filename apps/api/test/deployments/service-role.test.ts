@@ -1,4 +1,4 @@
-/** The service as a role that owns nothing (docs/operations.md): it does its work, and finds its database migrated. */
+/** The service as a role that owns nothing (docs/operations.md): it works, and finds its database migrated. */
 import { randomBytes } from 'node:crypto';
 import { withDatabase } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';

@@ -1,4 +1,7 @@
-/** Stopping a process loses nothing: no request is cut, no answered decision is missing, the process ends by itself. */
+/**
+ * Stopping a process loses nothing: no request is cut off, no answered decision is missing, and the process ends by
+ * itself.
+ */
 import { signProof } from '@svc/sdk-principal/agent';
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
@@ -9,11 +12,11 @@ import { DEAR } from '../world/approvals.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
 const database = withDatabase();
-/** So few that a loaded machine answers each before its deadline, which is a request's own: 503 would be one as well. */
+/** Few, so that a loaded machine answers each before the deadline of its request; a 503 would be an answer as well. */
 const CLIENTS = 5;
 const ANSWERS = sampled({ quick: 40, deep: 100 });
 
-/** A call that waits for an approval; resolves once the process has it. */
+/** Sends a call that waits for an approval; resolves once the process has received it. */
 const waitForApproval = async (baseUrl: string) => {
   const tenants = await createTenants(baseUrl, { profile: 'svc-base-v2' });
   const { rpKey: key } = tenants;
@@ -26,7 +29,7 @@ const waitForApproval = async (baseUrl: string) => {
   const asked = await call(baseUrl, 'POST', '/access/v1/requests', { key, body: { receipt_id, proof } });
   const { task } = JSON.parse(asked.text) as { task: { id: string } };
   const answer = call(baseUrl, 'GET', `/access/v1/requests/${task.id}?wait=20`, { key });
-  // Read by then: what comes on later connections is answered.
+  // It has been read by then: a call on a later connection is answered.
   await call(baseUrl, 'GET', '/me', { key });
   return { answer };
 };

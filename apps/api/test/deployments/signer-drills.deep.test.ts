@@ -1,6 +1,6 @@
 /**
- * The drills of docs/operations.md, Keys, for each place that private keys can be in: from no keys at all to nodes at work, a
- * rotation, a leak, and a signer that is away. As an operator does them, by commands.
+ * The drills of docs/operations.md, Keys, for each place of private keys: from no keys at all to working nodes, a
+ * rotation, a leak, and a signer that is not available. They run the commands that an operator runs.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,9 +29,9 @@ import {
 } from '../world/tenants.ts';
 
 const SERVICE = `did:web:${DOMAIN}`;
-/** One that asks a token that hangs waits ten seconds for it, and may ask twice. */
+/** A command that calls a hanging token waits ten seconds for it, and may call it twice. */
 const COMMAND_MS = 60_000;
-/** What a leak comes to at two nodes a sample shows in leaked-key.test.ts. */
+/** In a sample leaked-key.test.ts shows the effects of a leak on two nodes. */
 const NODES = sampled({ quick: 1, deep: 2 });
 const modulePath = findSoftHsm();
 if (modulePath === null)
@@ -52,11 +52,11 @@ afterAll(async () => {
 
 interface Place {
   readonly name: string;
-  /** Where keys are made. */
+  /** The place in which a key of Receipts is made. */
   readonly receipt: () => string;
   readonly status: () => string;
   readonly env: () => Readonly<Record<string, string>>;
-  /** The key that signs Receipts is out of reach, and is back. Null: it is in the process. */
+  /** Makes the key that signs Receipts unavailable, and available again. Null: the key is in the process. */
   readonly away: ((uri: string) => void) | null;
   readonly back: (uri: string) => void;
 }
@@ -79,7 +79,7 @@ const PLACES: readonly Place[] = [
   },
 ]
   .filter(({ name }) => modulePath !== null || name !== 'a PKCS#11 token')
-  // A sample has the drills of one place: what differs between them is where a key is made and asked.
+  // A sample runs the drills for one place: the places differ only in where a key is made and called.
   .filter(({ name }) => isDeep || name === 'AWS KMS');
 
 describe.each(PLACES)('keys in $name', (place) => {
@@ -109,7 +109,7 @@ describe.each(PLACES)('keys in $name', (place) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** KMS answers from this process, so it must not wait for the command standing still. */
+  /** Asynchronous: this process answers as KMS, so it must not block while the command runs. */
   const adminIn = (more: Readonly<Record<string, string>>, ...parameters: string[]) =>
     new Promise<{ readonly status: number; readonly text: string }>((resolve) => {
       const options = {
@@ -123,7 +123,7 @@ describe.each(PLACES)('keys in $name', (place) => {
   const admin = (...parameters: string[]) => adminIn({}, ...parameters);
   const succeed = async (...parameters: string[]): Promise<string> => {
     let { status, text } = await admin(...parameters);
-    // On a busy machine; whatever was done until then is left by the next try.
+    // Happens on a busy machine; the next attempt skips what is already done.
     for (let tries = 1; text.includes('no connection was open') && tries < 5; tries++)
       ({ status, text } = await admin(...parameters));
     expect([parameters, status, text]).toEqual([parameters, 0, expect.any(String)]);
@@ -231,7 +231,7 @@ describe.each(PLACES)('keys in $name', (place) => {
       expect(await readiness()).toMatchObject(ready);
       place.away?.(uri);
       try {
-        // Nobody asks for a decision meanwhile.
+        // No decision is requested meanwhile.
         const away = expect.stringMatching(/^(token svc test, key receipt-3|AWS KMS arn:aws:kms:.*): /);
         const told = { ...ready, status: 503, signer: away };
         await vi.waitFor(async () => expect(await readiness()).toMatchObject(told), {
@@ -246,7 +246,7 @@ describe.each(PLACES)('keys in $name', (place) => {
         timeout: 30_000,
         interval: 200,
       });
-      // Each node finds out for itself.
+      // Each node detects it by itself.
       await vi.waitFor(() => signedOnEachNodeBy('receipt-3'), { timeout: 20_000, interval: 250 });
     },
     180_000,
@@ -283,7 +283,7 @@ describe.each(PLACES)('keys in $name', (place) => {
         expect(without.text).toContain('SVC_KEY_PASSPHRASE_FILE');
         makePassphrase();
       }
-      // Whatever it had: the one that is made stands second.
+      // Whatever keys the set had, the new one is the second.
       for (const purpose of ['receipt', 'status'])
         if (keys(purpose)[0]?.private_key?.startsWith('file:') !== true) {
           await succeed('keys', 'create', purpose, '--private-key', 'file:');

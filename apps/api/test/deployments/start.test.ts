@@ -1,4 +1,4 @@
-/** `npm start`: the embedded database, one instance for a data folder, an end in order. */
+/** `npm start`: the embedded database, one instance for each data folder, an orderly end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -17,7 +17,7 @@ const DEADLINE_MS = 60_000;
 
 interface Instance {
   readonly child: ChildProcess;
-  /** Resolves when the report has been printed, or the process has ended before. */
+  /** Resolves when the report is printed, or when the process has ended before that. */
   readonly ready: Promise<void>;
   readonly ended: Promise<number | null>;
   output(): string;
@@ -30,7 +30,7 @@ let ports: Readonly<Record<string, string>>;
 const children: ChildProcess[] = [];
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-start-'));
-  // As root the database runs as another user, who must get there.
+  // Where root runs the test, the database runs as another user, who must be able to enter the folder.
   chmodSync(folder, 0o711);
   dataDir = join(folder, 'data');
 });
@@ -42,7 +42,7 @@ afterAll(async () => {
     }
   rmSync(folder, { recursive: true, force: true });
 });
-// The port is part of every DID: one pair for all tests.
+// The port is part of every DID, so all tests use one pair.
 beforeAll(async () => {
   ports = await freePorts();
 });
@@ -83,7 +83,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
   }, DEADLINE_MS);
 
   it('keeps everything in SVC_DATA_DIR, refuses a second instance there, and ends in silence', async () => {
-    // The folder of cold days is made by the first round of the job that packs.
+    // The first round of the job that packs creates the folder of cold days.
     expect(
       readdirSync(dataDir)
         .filter((name) => name !== 'cold')
@@ -100,7 +100,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
       'status-keys.json',
       'webhook-key',
     ]);
-    // Where a restore finds it, and not amid what a person reads.
+    // A restore finds it in this file, not in the output for a reader.
     expect(readFileSync(join(dataDir, 'log.jsonl'), 'utf8')).toContain('"msg":"revocation"');
     expect(first.output()).not.toContain('"msg":"revocation"');
     const urlFile = join(dataDir, 'database-url');
@@ -113,13 +113,13 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
     expect((await database.query('select from principals')).rowCount).toBeGreaterThan(0);
     await database.end();
 
-    // Its worker is within it: what days could not be packed is told where the rest is.
+    // It contains the worker, so its metrics include days that could not be packed.
     const adminUrl = `http://127.0.0.1:${ports.SVC_ADMIN_PORT}`;
     const ready = await fetch(`${adminUrl}/readyz`);
     expect(await ready.json()).toMatchObject({ checks: { content: 'ok', cold: 'ok' } });
     expect(await (await fetch(`${adminUrl}/metrics`)).text()).toMatch(/^svc_cold_broken_days 0$/m);
 
-    // In a sample process/instance-lock.test.ts and port-faults.test.ts do without the whole program.
+    // In a sample process/instance-lock.test.ts and port-faults.test.ts test this without the whole program.
     if (isDeep) {
       const second = start(await freePorts());
       expect(await second.ended).toBe(1);
@@ -132,7 +132,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
     }
 
     closeIdleConnections();
-    // As one Ctrl-C arrives through npm: twice at once.
+    // One Ctrl-C arrives through npm as two signals.
     first.child.kill('SIGINT');
     first.child.kill('SIGINT');
     expect(await first.ended).toBe(0);

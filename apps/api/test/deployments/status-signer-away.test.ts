@@ -1,7 +1,7 @@
 /**
- * What signs status lists is away: whoever can bring that about keeps no revocation from taking effect (protocol §9,
- * decision 52). Two nodes; their signers are taken away in the process, as a token is that was pulled out. A pause,
- * which signs nothing, takes effect as ever.
+ * The signer of status lists is not available: a party that can cause this cannot keep a revocation from taking effect
+ * (protocol §9, decision 52). Two nodes, whose signers are removed within the process, like a token that is pulled out.
+ * A pause, which signs nothing, takes effect as usual.
  */
 import { checkDatabase, type Fault } from '@svc/fsck';
 import { completeRevocations, serviceUnavailable } from '@svc/service';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   tenants = await deployment.createTenants();
 });
 
-/** Answers how it comes back. */
+/** Returns the function that restores them. */
 const takeSignersAway = (): (() => void) => {
   const signers = deployment.processes.map(({ secrets }) => secrets.statusKeys.signer);
   const before = signers.map(({ sign }) => sign);
@@ -67,7 +67,7 @@ const auditedAs = async (action: string, target: string) =>
       target,
     ])
   ).rowCount;
-/** What a worker does that finds them old enough. */
+/** Does what a worker does that finds them old enough. */
 const completeAsWorker = async () => {
   await deployment.sql.query(
     `update grants set revocation_recorded_at = revocation_recorded_at - interval '1 minute' where revoked_at is null`,
@@ -86,7 +86,7 @@ const DONE = { isRecorded: true, isStamped: true, isInList: true };
 it('a revocation denies on every node from then on, is answered 503, and the worker publishes it once lists are signed again', async () => {
   const [grant, revokedBefore] = [await issueGrant(tenants), await issueGrant(tenants)];
   const first = await revoke(revokedBefore);
-  // Each node has the Grant and its list in memory.
+  // Fills the caches of each node with the Grant and its list.
   expect(await decideOnEach(grant)).toEqual(['ALLOW', 'ALLOW']);
   const bringBack = takeSignersAway();
   expect(await revoke(grant)).toMatchObject(NOT_YET);

@@ -1,6 +1,7 @@
 /**
- * Storage that stops, dies or loses an answer (protocol §10): each answer within two seconds, 503 or 200, never an ALLOW that
- * is not stored, and back to 200 after its return without a restart. A durable PostgreSQL of the suite's own.
+ * Storage that stops, dies or loses an answer (protocol §10): each call is answered within two seconds, with 503 or
+ * 200, never with an ALLOW that is not stored; after the return of storage calls are answered 200 again without a
+ * restart. The suite has a durable PostgreSQL of its own.
  */
 import { type OwnCluster, SERVICE_ROLE, startOwnCluster } from '@svc/testkit';
 import { isDeep } from '@svc/testkit/sampled';
@@ -21,7 +22,7 @@ import {
 } from '../world/tenants.ts';
 
 const WITHIN_MS = 2_000;
-/** A commit of Receipts: a new session begins with one of none. */
+/** Matches a commit with Receipts; a new session begins with an empty one. */
 const COMMIT = ['svc_commit_decisions', 'drc_'];
 
 let cluster: OwnCluster;
@@ -59,7 +60,7 @@ const send = async (body: unknown, headers: Record<string, string> = {}): Promis
 
 const sendFresh = async (): Promise<Timed> => send(await verifyBody(tenants, grant));
 
-/** Asks until a decision is made. How long until then depends on the machine; how long an answer takes does not. */
+/** Repeats until a decision is made. The time until then depends on the machine; the time of an answer does not. */
 const recover = async (): Promise<void> => {
   const startedAtMs = performance.now();
   for (;;) {
@@ -69,7 +70,7 @@ const recover = async (): Promise<void> => {
   }
 };
 
-/** Those of the ids that have no stored Receipt. */
+/** The ids that have no stored Receipt. */
 const missingFrom = async (receiptIds: readonly string[]): Promise<string[]> => {
   const rows = await runSql<{ id: string }>(
     cluster.url,
@@ -89,7 +90,7 @@ const expectUnavailable = ({ answer, elapsedMs }: Timed): void => {
 };
 
 it('what decisions and revocations need is open before anybody asks for it, and again once all of it was lost, which few lines tell', async () => {
-  /** Reads 6, revocations 9, commits 3, look-ups 2, the fence 2. */
+  /** Sessions that the pools keep: reads 6, revocations 9, commits 3, look-ups 2, the fence 2. */
   const KEPT = 22;
   const sessions = async () =>
     (
@@ -99,7 +100,7 @@ it('what decisions and revocations need is open before anybody asks for it, and 
     ).map(({ pid }) => pid);
   await expect.poll(async () => (await sessions()).length).toBeGreaterThanOrEqual(KEPT);
   const before = new Set(await sessions());
-  // All at once.
+  // Ends all sessions at once.
   await runSql(
     cluster.adminUrl,
     'select pg_terminate_backend(pid) from pg_stat_activity where usename = $1',
@@ -109,7 +110,7 @@ it('what decisions and revocations need is open before anybody asks for it, and 
     .poll(async () => (await sessions()).filter((pid) => !before.has(pid)).length)
     .toBeGreaterThanOrEqual(KEPT);
   const told = api.processes.flatMap(({ log }) => log.filter((line) => line.includes('"msg":"storage"')));
-  // Five a second, and they were lost within one or two.
+  // At most five lines a second, and the sessions were lost within one or two seconds.
   expect(told.length).toBeGreaterThan(0);
   expect(told.length).toBeLessThanOrEqual(10);
 });
@@ -172,7 +173,7 @@ describe('an answer lost around the commit', () => {
     const body = await verifyBody(tenants, grant);
     const headers = { 'idempotency-key': 'lost-answer-1' };
     proxy.setMode('cut-after-and-block');
-    // The look-up of the key goes first; only the commit is cut.
+    // The look-up of the key passes; only the commit is cut.
     expectUnavailable(await send(body, headers));
     proxy.setMode('pass');
     await recover();
@@ -196,7 +197,7 @@ describe('a standby that does not answer', () => {
     await setStandby('nobody');
     try {
       expectUnavailable(await send(body, headers));
-      // The session that waits is ended: what it committed is visible from then on, here alone.
+      // Ends the session that waits: what it committed becomes visible, but only on this server.
       const waiting = `select pid from pg_stat_activity where wait_event = 'SyncRep'`;
       await expect.poll(() => endSessions(cluster.adminUrl, waiting), { timeout: 20_000 }).toBeGreaterThan(0);
       expectUnavailable(await send(body, headers));
@@ -216,7 +217,7 @@ describe('a standby that does not answer', () => {
     await setStandby('nobody');
     try {
       const answer = call(baseUrl(), 'POST', '/orgs/self-serve', { key, body: signUp });
-      /** Ends the wait of whoever waits: what it committed is visible from then on, here alone. */
+      /** Cancels the wait of a session: what it committed becomes visible, but only on this server. */
       const cancelAndLook = async () => {
         const waiting = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
         await runSql(cluster.adminUrl, waiting);
@@ -250,7 +251,7 @@ describe('a server that is gone', () => {
         cluster.signal('SIGCONT');
       }
       await recover();
-      // What was found while it stood is shown for half a second more.
+      // The result found during the standstill is answered for another half second.
       const health = async () => (await call(baseUrl(), 'GET', '/healthz')).status;
       await expect.poll(health).toBe(200);
     },

@@ -1,4 +1,6 @@
-/** A server that answers and takes no writes: readiness says why, and verifies fail closed within two seconds. */
+/**
+ * A server that answers but does not accept writes: readiness says why, and verifies fail closed within two seconds.
+ */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +22,7 @@ import {
 const WITHIN_MS = 2_000;
 const RECOVERED = { timeout: 15_000, interval: 100 };
 
-/** A small disk of the test's own, which takes root on Linux; null where it cannot be had. */
+/** A small disk for this test, which needs root on Linux; null where there is none. */
 const mountDisk = (): string | null => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return null;
   const place = mkdtempSync(join(tmpdir(), 'svc-disk-'));
@@ -59,8 +61,8 @@ const readyz = async () => {
 };
 
 /**
- * Alters the database for sessions that begin from here on, and ends the others; in a sample the server for all of
- * them, which then need not be opened again.
+ * Alters the database for new sessions, and ends the others. In a sample it alters the server for all sessions, so that
+ * none has to be opened again.
  */
 const alter = async (change: string) => {
   if (!isDeep) {
@@ -99,7 +101,7 @@ it('read-only: it is named, nothing is decided, and all is well afterwards', asy
 }, 60_000);
 
 it('a disk without room for a file: it is named, although an update finds its room', async () => {
-  // What the server says then, from a function of the same name that is found first.
+  // Raises the server's error for a full disk in a function of the same name, which is found first.
   await runSql(
     cluster.url,
     `create schema disk;
@@ -139,7 +141,7 @@ it.skipIf(disk === null)(
     for (let i = 0; i < 20; i++) {
       const body = await verifyBody(tenants, grant);
       const startedAtMs = performance.now();
-      // What finds room in a page is stored.
+      // A write that fits into an existing page is stored.
       const { status } = await call(baseUrl(), 'POST', '/verify', { key: tenants.rpKey, body });
       expect([200, 503]).toContain(status);
       expect(performance.now() - startedAtMs).toBeLessThan(WITHIN_MS);

@@ -1,4 +1,7 @@
-/** Traces of a real process, as a receiver of OTLP gets them: a verification down to its commit, and what they do not say. */
+/**
+ * Traces of a real process, as a receiver of OTLP gets them: a verification down to its commit, and what they do not
+ * contain.
+ */
 import { randomBytes } from 'node:crypto';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { withDatabase } from '@svc/testkit';
@@ -70,7 +73,7 @@ const verify = async (trace: Trace, body: unknown) => {
 };
 
 const spansOf = ({ traceId }: Trace) => receiver.spans.filter((span) => span.traceId === traceId);
-/** They are sent a moment after they ended, all of a request together or in order. */
+/** Spans are sent a moment after they end, those of a request together or in order. */
 const untilTraced = async (trace: Trace, root: string): Promise<readonly ReceivedSpan[]> => {
   await expect.poll(() => spansOf(trace).map((span) => span.name)).toContain(root);
   return spansOf(trace);
@@ -171,7 +174,7 @@ it('no span names a credential, a DID, a Grant, a Proof, a resource or what the 
   expect(/did:(?:web|key):|eyJ/.exec(text)?.[0]).toBeUndefined();
 });
 
-// In a sample packages/process, open-tracing.test.ts, does without a process.
+// In a sample packages/process, open-tracing.test.ts, tests this without a process.
 it.runIf(isDeep)('without a receiver nothing is sent, and an incoming traceparent goes nowhere', async () => {
   const other = await startApiProcesses(1, database.url, {
     SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }),

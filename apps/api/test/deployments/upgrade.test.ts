@@ -1,7 +1,8 @@
 /**
- * A fleet is upgraded node by node (docs/operations.md, "Upgrades"): the API of the last release and this one stand on one
- * schema for a while, the released one starts again on it, and neither undoes what the other has answered. The same with a
- * migration that drops at once what the released version needs must break it, or this would prove nothing.
+ * A fleet is upgraded node by node (docs/operations.md, "Upgrades"): the API of the last release and this one run on
+ * one schema for a while, the released one can start again on it, and neither undoes what the other has answered. The
+ * same with a migration that at once drops what the released version needs must break it; otherwise this would prove
+ * nothing.
  */
 import { createVerifier } from '@svc/sdk-rp';
 import { grantService, listMigrations, migrate, migrationOf } from '@svc/store-pg';
@@ -23,7 +24,7 @@ import {
 } from '../world/tenants.ts';
 
 const CLIENTS = 4;
-/** Of the HTTP request whose Proofs `verifyBody` makes. */
+/** The HTTP request for which `verifyBody` makes Proofs. */
 const REQUEST = { method: 'POST', url: 'https://shop.example/orders' };
 
 let released: ReleasedApi;
@@ -39,7 +40,10 @@ afterAll(async () => {
   released?.remove();
 });
 
-/** As the last release made it, for the service as a role that owns nothing. The answer is the URL of its owner. */
+/**
+ * A database as the last release made it, for the service as a role that owns nothing. Resolves with the URL of its
+ * owner.
+ */
 const createReleasedDatabase = async (): Promise<string> => {
   const admin = inject('databaseAdminUrl');
   const empty = new URL(admin);
@@ -101,9 +105,9 @@ describe('the last release', () => {
       await migrate(databaseUrl, { migrations: own.slice(0, count) });
       expect(await decide(old, tenants, grant), own[count - 1]?.name).toBe('ALLOW');
     }
-    // Whatever else a migration of this version does at its end.
+    // Also runs what `migrate` does after the last migration.
     await migrate(databaseUrl);
-    // In a sample the released one that is at work stands for one that starts again.
+    // In a sample the running node of the released version stands for one that starts again.
     const files = sampled({ quick: [undefined], deep: [undefined, released.file] });
     const started = await Promise.all(files.map((file) => start(databaseUrl, file)));
     const [young = old] = started;
@@ -136,7 +140,10 @@ describe('the last release', () => {
       const tenants = await createTenants(first.baseUrl);
       const grant = await issueGrant(tenants);
       let calls = 0;
-      /** What a proxy does: the next node in turn. One that is gone breaks the connection, and the SDK tries again. */
+      /**
+       * Does what a proxy does: asks the next node in turn. A node that is gone breaks the connection, and the SDK
+       * repeats the call.
+       */
       const throughTheFleet: typeof fetch = (input, init) => {
         const node = fleet[calls++ % fleet.length] ?? first;
         return fetch(String(input).replace(first.baseUrl, node.baseUrl), init);

@@ -1,6 +1,6 @@
 /**
- * A server for the public MCP conformance suite over streamable HTTP, with the guard where MCP_GUARD is set. What the
- * suite sees is then the guard's way of standing between. docs/mcp.md says how the two are compared.
+ * A server for the public MCP conformance suite over streamable HTTP, with the guard where MCP_GUARD is set, so that
+ * the suite tests the guard as an intermediary. docs/mcp.md says how the two results are compared.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * What the public MCP conformance suite asks of a server, with the guard where MCP_GUARD is set: all of its tools are
- * free then.
+ * What the public MCP conformance suite requires of a server. Where MCP_GUARD is set the guard is in front of it, and
+ * none of its tools is guarded.
  */
 import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -24,7 +24,7 @@ const NAMES = [
   ...['test_sampling', 'test_elicitation'],
   ...['test_elicitation_sep1034_defaults', 'test_elicitation_sep1330_enums'],
 ];
-/** One pixel, and no sound. */
+/** An image of one pixel, and a silent sound. */
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
@@ -40,7 +40,7 @@ const resource = {
   },
 };
 
-/** All that the suite asks of a server. */
+/** A server with everything that the suite requires. */
 export const createTested = (): McpServer => {
   const server = new McpServer(
     { name: 'conformance', version: '1.0.0' },
@@ -95,7 +95,7 @@ export const createTested = (): McpServer => {
 
 const said = (line: string) => ({ content: [{ type: 'text' as const, text: line }] });
 
-/** Tools that ask their client. */
+/** Adds tools that send requests to their client. */
 const addQuestions = (server: McpServer): void => {
   server.registerTool(
     'test_sampling',

@@ -1,9 +1,9 @@
 /**
- * `npm run mcp:conformance`: the public conformance suite of MCP against one server with the guard and without, where
- * nothing is guarded: what the revision of MCP that the SDK speaks requires of a server, frozen at its release. Ends
- * with 0 where both have the same result, check by check, and all that is required passes. The suite is fetched by npx,
- * with the Node that it needs. `-- --record` writes what it prints to `conformance-scores.txt`, which docs/mcp.md
- * shows.
+ * `npm run mcp:conformance`: runs the public conformance suite of MCP against one server with and without the guard,
+ * where no tool is guarded. It tests what the revision of MCP that the SDK speaks requires of a server, frozen at that
+ * revision's release. Ends with 0 where both have the same result, check by check, and every required check passes. npx
+ * fetches the suite, with the Node that it needs. `-- --record` writes the output to `conformance-scores.txt`, which
+ * docs/mcp.md shows.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
 /** Later versions, up to the one tagged `latest`, have no --requirements. */
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const REQUIREMENTS = LATEST_PROTOCOL_VERSION;
-/** The suite needs 22 or later, which this project does not. */
+/** The suite needs Node 22 or later, which this project does not. */
 const NODE = 'node@22.21.1';
 const START_DEADLINE_MS = 30_000;
 const SUITE_DEADLINE_MS = 300_000;
@@ -29,7 +29,7 @@ interface Check {
 type Scores = ReadonlyMap<string, readonly Check[]>;
 interface Run {
   readonly scores: Scores;
-  /** What the suite runs beside the requirements and does not score, with its reason. */
+  /** Scenarios that the suite runs beside the requirements and does not score, each with its reason. */
   readonly unscored: ReadonlyMap<string, string>;
 }
 
@@ -48,12 +48,12 @@ const score = async (isGuarded: boolean): Promise<Run> => {
     const url = `http://127.0.0.1:${port}/mcp`;
     const command = ['conformance', 'server', '--url', url, '-o', folder, '--requirements', REQUIREMENTS];
     const { error, stdout, stderr } = spawnSync('npx', ['-y', '-p', NODE, '-p', SUITE, '--', ...command], {
-      // What npm runs on is not what the suite runs on.
+      // npm itself runs on another version than the suite.
       env: { ...process.env, npm_config_engine_strict: 'false' },
       encoding: 'utf8',
       timeout: SUITE_DEADLINE_MS,
     });
-    // Its exit code says whether all passed, which is not asked here.
+    // The suite's exit code is not used: it only says whether all scenarios passed.
     const scores = readScores(folder);
     if (error !== undefined || scores.size === 0)
       throw new Error(`the suite did not run: ${error?.message ?? stderr}`);
@@ -64,7 +64,7 @@ const score = async (isGuarded: boolean): Promise<Run> => {
   }
 };
 
-/** By scenario; a folder is named `server-<scenario>-<time>`. */
+/** Scores by scenario; a folder is named `server-<scenario>-<time>`. */
 const readScores = (folder: string): Scores =>
   new Map(
     readdirSync(folder)
@@ -75,7 +75,7 @@ const readScores = (folder: string): Scores =>
       ]),
   );
 
-/** From the end of what it prints: `Not scored for …`, and a line for each. */
+/** Parsed from the end of the output: `Not scored for …`, and a line for each scenario. */
 const readUnscored = (printed: string): ReadonlyMap<string, string> => {
   const [, list = ''] = printed.split(`Not scored for ${REQUIREMENTS}:`);
   return new Map(

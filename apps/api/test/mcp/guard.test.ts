@@ -1,6 +1,6 @@
 /**
- * The MCP guard of @svc/sdk-rp and the caller of @svc/sdk-principal: client and server in two processes, asking a
- * running API.
+ * The MCP guard of @svc/sdk-rp and the caller of @svc/sdk-principal: client and server in two processes, with a running
+ * API.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -57,7 +57,7 @@ afterAll(async () => {
 describe.each(['stdio', 'streamable HTTP'] as const)('a guarded server over %s', (kind) => {
   const client = { callTool: (call: ToolCall) => (clients[kind] as Client).callTool(call as never) };
 
-  /** A caller under a new Grant, and what it last sent. */
+  /** A caller with a new Grant, and the message that it sent last. */
   const callerUnder = async (
     capabilities: Parameters<Tenants['principal']['grants']['issue']>[0]['capabilities'],
   ) => {
@@ -116,7 +116,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('a guarded server over %s',
     expect(await changed({ note: 'b' })).toBe('REQUEST_MISMATCH');
   });
 
-  /** With its Proof. */
+  /** Makes a tool call with its Proof and does not send it. */
   const callNotSent = async (): Promise<ToolCall> => {
     const { agent, principal, rpDid: audience } = tenants;
     const { grant } = await principal.grants.issue({ agent: agent.did, capabilities: [budgeted] });

@@ -1,6 +1,6 @@
 /**
  * An MCP server with guarded tools, in a process of its own: over stdio, and over streamable HTTP at the port that it
- * names on stderr.
+ * prints on stderr.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** `svc-mcp` for a Principal: an MCP client in this process, the server in another, a running API. */
+/** `svc-mcp` for a Principal: an MCP client in this process, the server in another, and a running API. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ type Reply = { action: 'accept' | 'decline' | 'cancel'; content?: { confirm: boo
 let tenants: Tenants;
 let key: PrincipalKey;
 let principal: { did: string; api_key: string };
-/** Whatever any server said to a client. */
+/** Everything that any server sent to a client. */
 const told: string[] = [];
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The server as the README sets it up, with what is in the files here; `reply` is what the user says when asked. */
+/** Starts the server as the README does, with the files of this test; `reply` is the user's answer to a question. */
 const connect = async (
   args: readonly string[],
   reply?: (message: string) => Reply,
@@ -140,7 +140,7 @@ const newAgent = async () => agentFromJwk((await generateAgentKey()).privateJwk)
 const countGrants = async ({ call }: Awaited<ReturnType<typeof connect>>): Promise<number> =>
   ((await call('list_grants')).structuredContent.data?.grants as unknown[] | undefined)?.length ?? -1;
 
-/** What the relying party is told about a purchase by this Agent. */
+/** Sends the relying party a purchase by this Agent. */
 const buy = async (
   agent: Awaited<ReturnType<typeof newAgent>>,
   { grant, grantId }: { readonly grant: string; readonly grantId: string },
@@ -294,7 +294,7 @@ describe('approvals', () => {
   afterAll(() => server.client.close());
   const yes = (): Reply => ({ action: 'accept', content: { confirm: true } });
 
-  /** Denied for its amount, and asked about. */
+  /** A purchase that was denied for its amount, and a request for its approval. */
   const ask = async () => {
     const signer = signerFromJwk(key.privateJwk, `${principal.did}#key-1`);
     const { baseUrl } = deployment.process;

@@ -1,4 +1,4 @@
-/** `/approve`: what is asked is checked in the tab, and signed there, by a key that is not used without its owner. */
+/** `/approve`: the tab checks the request and signs the answer, with a key that cannot be used without its owner. */
 
 import {
   createPrincipalClient,
@@ -38,7 +38,8 @@ beforeAll(async () => {
     principal: createPrincipalClient({ baseUrl: deployment.process.baseUrl, apiKey, signer }),
   };
 });
-// Five requests about an Agent may be denied in a day, and a key has so many calls in a minute.
+// A new Agent and key for each test: five requests about an Agent may be rejected in a day, and the calls of a key in a
+// minute are limited.
 beforeEach(async () => {
   if (!hasBrowser) return;
   const agent = agentFromJwk((await generateAgentKey()).privateJwk);
@@ -55,16 +56,16 @@ const askNew = async () => {
   askedIds.push(asked.id);
   return asked;
 };
-// A few of an Agent may wait. What is decided by now stays decided.
+// Only a few requests about an Agent may wait. A request that is decided by now stays decided.
 afterEach(async () => {
   for (const id of askedIds.splice(0))
     await deployment.call('POST', `/access/v1/requests/${id}/cancel`, { key: tenants.rpKey });
 });
 
-/** A passkey is of a name and not of an address. */
+/** A passkey belongs to a host name, not to an address. */
 const originOf = () => deployment.process.baseUrl.replace('127.0.0.1', 'localhost');
 
-/** In a browser with an authenticator, at the request, with its clock so far ahead. */
+/** Opens the request in a browser with an authenticator whose clock is ahead by `aheadMs`. */
 const open = async (id: string, key = tenants.principalKey, aheadMs = 0) => {
   const origin = originOf();
   const visited = await visit(origin, { extraHTTPHeaders: { 'x-forwarded-for': freshAddress() } });
@@ -108,7 +109,7 @@ const bring = async (page: Page, how: 'passkey' | 'passphrase', passphrase = 'co
   await page.getByRole('button', { name: `Keep it behind a ${how}` }).click();
   await page.getByRole('button', { name: 'Approve and sign' }).waitFor();
 };
-/** On a phone, where most of the page is out of view. */
+/** Whether it is in view on a phone, where most of the page is not. */
 const isInView = async (page: Page, text: string | RegExp) => {
   const box = await page.getByRole('alert').getByText(text).boundingBox();
   return box !== null && box.y >= 0 && box.y + box.height <= NARROW.height;
@@ -315,7 +316,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     expect(await page.getByText('Tell whoever operates the service').count()).toBe(0);
     await page.route('**/reject', (route) => route.abort());
     await page.getByRole('button', { name: 'Reject' }).click();
-    // The client library repeats what was lost until its deadline.
+    // The client library repeats a lost call until its deadline.
     await page.clock.fastForward(10_000);
     const failure = page.getByRole('alert').getByText(/./);
     await failure.waitFor();
@@ -406,7 +407,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
       await approve(page);
       await page.getByText(/is denied already.*is revoked/).waitFor();
       await page.getByRole('heading', { name: 'Rejected' }).waitFor();
-      // The card with the button is gone: it stands above, and is brought into view.
+      // The card with the button is gone: the message is above, and scrolled into view.
       await expect.poll(() => isInView(page, /is denied already/)).toBe(true);
     },
   );
@@ -425,7 +426,7 @@ function describe5(request: Lie): void {
   request.capability.constraints.maxAmount = 500;
 }
 
-/** All that lies in the page's database, as text. */
+/** The whole content of the page's database, as text. */
 const KEPT = `new Promise((resolve, reject) => {
   const opening = indexedDB.open('svc-approve');
   opening.onerror = reject;

@@ -1,6 +1,6 @@
 /**
- * The pages in Debian's Chromium, served by the real frame. What a test awaits of every visit: no message of error or
- * warning, no request to elsewhere, nothing that axe finds, and pictures of both schemes and of a narrow screen.
+ * The pages in Debian's Chromium, served by the real HTTP frame. Each visit must cause no error or warning, no request
+ * to another origin and no finding of axe. The tests take pictures of both colour schemes and of a narrow screen.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,12 +15,12 @@ import {
 } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
-/** The shell is the same engine without windows, which costs less; both are Debian's. */
+/** The shell is the same engine without windows and uses less; both are Debian's. */
 const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
 export const hasBrowser = CHROMIUM !== undefined;
 
 export const PAGES_FOLDER = new URL('../../../pages/dist/', import.meta.url);
-/** Written only where somebody wants to look: whole pages, and `top-…`, the beginning of each, for the README. */
+/** Written only where this is set: whole pages, and `top-…`, the beginning of each, for the README. */
 const PICTURES = process.env.PAGES_PICTURES;
 const TOP = { x: 0, y: 0, width: 1280, height: 1420 };
 
@@ -31,11 +31,11 @@ export const NARROW = { width: 360, height: 740 };
 
 export interface Visit {
   readonly page: Page;
-  /** Fails on anything the visit complained about so far. */
+  /** Fails on every error and warning of the visit so far. */
   expectQuiet(): void;
 }
 
-/** Declares the browser of a test file; says loudly what is skipped where there is none. */
+/** Declares the browser of a test file; prints what is skipped where there is none. */
 export const withBrowser = (what: string) => {
   let browser: Browser | undefined;
   if (!hasBrowser) console.warn(`SKIPPED: ${what} in a browser, because there is no /usr/bin/chromium`);
@@ -48,13 +48,13 @@ export const withBrowser = (what: string) => {
   });
   afterAll(() => browser?.close());
 
-  /** A fresh page that may only talk to `origin`; closed with the test. */
+  /** A new page that may only send requests to `origin`; closed with the test. */
   const visit = async (origin: string, options: BrowserContextOptions = {}): Promise<Visit> => {
     if (browser === undefined) throw new Error('the browser exists from beforeAll on');
     const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce', ...options });
     onTestFinished(() => context.close());
     const page = await context.newPage();
-    // Below the test's own, so that what was waited for is named.
+    // Shorter than the test's own timeout, so that the failure names what was awaited.
     page.setDefaultTimeout(45_000);
     const complaints = watch(page, origin);
     return { page, expectQuiet: () => expect(complaints).toEqual([]) };
@@ -62,7 +62,7 @@ export const withBrowser = (what: string) => {
   return { visit };
 };
 
-/** Of Redoc, where an answer is an object or a list of them. */
+/** A warning of Redoc, for an answer that is an object or a list of objects. */
 const SAMPLER = 'OpenAPI Sampler: found allOf with "array" type. Result may be incorrect';
 
 const watch = (page: Page, origin: string): string[] => {
@@ -71,7 +71,7 @@ const watch = (page: Page, origin: string): string[] => {
     if (message.text() === SAMPLER) return;
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
-  // The console says that a request failed, and not which.
+  // The console reports that a request failed, but not which.
   page.on('response', (response) => {
     if (response.status() >= 400) complaints.push(`${response.status()} from ${response.url()}`);
   });
@@ -84,8 +84,8 @@ const watch = (page: Page, origin: string): string[] => {
 };
 
 /**
- * What axe finds, and whether the page is wider than the screen: light and wide, dark and narrow; and the pictures. A
- * sample takes one of the two, by the page's name unless it says which.
+ * Fails on findings of axe, and where the page is wider than the screen: light and wide, dark and narrow; and takes the
+ * pictures. A sample takes one of the two, chosen by the page's name unless it is given.
  */
 export const inspect = async (
   page: Page,
@@ -116,7 +116,7 @@ interface AxeResults {
   }[];
 }
 
-/** Of every rule unless one is named, such as `color-contrast`. */
+/** Findings of every rule unless one is named, such as `color-contrast`. */
 export const axeFindings = async (page: Page, rule?: string): Promise<string[]> => {
   await page.evaluate(AXE);
   const only = rule === undefined ? '' : `{ runOnly: ['${rule}'] }`;
@@ -126,7 +126,7 @@ export const axeFindings = async (page: Page, rule?: string): Promise<string[]> 
   );
 };
 
-/** By how many pixels the page is wider than the screen. */
+/** Pixels by which the page is wider than the screen. */
 const overflow = (page: Page): Promise<number> =>
   page.evaluate('Math.max(0, document.documentElement.scrollWidth - innerWidth)');
 

@@ -1,6 +1,6 @@
 /**
- * `/dashboard` of a Principal: who acted under its Grants, what is left of each, and what stops it; and the switches of
- * others.
+ * `/dashboard` of a Principal: who acted under its Grants, what is left of each, and the buttons that stop it; and the
+ * switches for other keys.
  */
 
 import { type Body, type Routes, routes } from '@svc/contract';
@@ -43,12 +43,12 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     const third = rowOf(page, GRANTS[2] ?? '');
     await third.getByText('0 minor units of 5,000').waitFor();
     await third.getByText('in the window from 2026-11-20 00:00:00 UTC').waitFor();
-    // Of the other budget.
+    // The other budget is used up.
     expect(await third.getByText('used up').count()).toBe(1);
     await rowOf(page, GRANTS[3] ?? '')
       .getByText('Nothing has been drawn')
       .waitFor();
-    // The service knows which are revoked, and not until when each is valid.
+    // The service stores which Grants are revoked, but not until when each is valid.
     await page.getByText('Not revoked', { exact: true }).waitFor();
     await page.getByText('may have ended by itself').waitFor();
     expect(await page.getByText(/in force/i).count()).toBe(0);
@@ -86,11 +86,11 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     await inspect(page, 'dashboard-revoke', 'none');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
-    // What has the focus first does no harm.
+    // The element that has the focus first does no harm.
     await doesNothingByEnter(page, revoke);
     expect(changes.asked).toEqual([]);
     expectQuiet();
-    // Nor can it be closed while it is under way: what comes of it is said in it.
+    // It also cannot be closed while the call is under way, since only the dialog shows the result.
     let letGo = () => {};
     changes.heldBy = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     await dialog.getByRole('button', { name: 'Revoking …' }).waitFor();
     const cancel = dialog.getByRole('button', { name: 'Cancel' });
     expect(await cancel.getAttribute('aria-disabled')).toBe('true');
-    // A second Escape closes a dialog that refuses the first one alone.
+    // A second Escape would close a dialog that refuses only the first.
     for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
     await cancel.click({ force: true });
     await dialog.getByRole('button', { name: 'Revoking …' }).waitFor();
@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     await revoke.click();
     await dialog.getByRole('button', { name: 'Revoke for good' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    // The list in force is asked again: it is not in it any more.
+    // The list of Grants in force is loaded again, and the Grant is no longer in it.
     await expect.poll(() => page.getByRole('row').count()).toBe(GRANTS.length);
     await page.getByText('Revoked', { exact: true }).click();
     await rowOf(page, GRANTS[0] ?? '')
@@ -262,7 +262,7 @@ describe.skipIf(!hasBrowser)('what is not known', () => {
     await row.getByRole('button', { name: 'Pause this Grant' }).click();
     await row.getByText('paused', { exact: true }).waitFor();
     expect(changes.asked).toEqual([{ pause: 'grant', subject: GRANTS[0] }]);
-    // What was read before a change says nothing of what is so after it.
+    // A state that was read before a change is not shown as the state after it.
     isAway = true;
     await rowOf(page, GRANTS[1] ?? '')
       .getByRole('button', { name: 'Pause this Grant' })
@@ -301,7 +301,7 @@ describe.skipIf(!hasBrowser)('what is not known', () => {
     expect(await page.getByText('No Grant is in force').count()).toBe(0);
     letGo();
     await rowOf(page, GRANTS[0] ?? '').waitFor();
-    // Elsewhere.
+    // Revoked elsewhere.
     revoked.add(GRANTS[0] ?? '');
     await choose('Revoked');
     await rowOf(page, GRANTS[0] ?? '')
@@ -420,7 +420,7 @@ describe.skipIf(!hasBrowser)('the Agents of a Principal with many Grants', () =>
         expect(await countText(page, AGENTS[1])).toBe('Grants not counted');
         expect(await countText(page, STRANGER)).toBe('Grants not counted');
       };
-      // None could be read.
+      // None could be loaded.
       await page.getByRole('alert').getByText('A fault of the service.').waitFor();
       await expectStoppable();
       expect(await countText(page, AGENTS[0])).toBe('Grants not counted');
@@ -428,7 +428,7 @@ describe.skipIf(!hasBrowser)('the Agents of a Principal with many Grants', () =>
       await page.getByRole('link', { name: 'Relying parties' }).click();
       await page.getByText('3 asked in 30 days').waitFor();
       await page.getByRole('link', { name: 'Agents' }).click();
-      // There are more than are read at once.
+      // There are more than are loaded at once.
       await page
         .getByText('Counted are the newest 2,000 Grants that are not revoked; there are more.')
         .waitFor();

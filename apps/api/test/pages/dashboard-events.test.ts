@@ -1,4 +1,4 @@
-/** `/dashboard`, events: who is told of what; the secret is shown once; what was answered; and each thing that can be done. */
+/** `/dashboard`, events: who receives what; the secret is shown once; the answers of endpoints; and each act. */
 import { isDeep } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/http/api-error.ts';
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     await card(1).getByRole('button', { name: 'Delete …' }).click();
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await card(1).waitFor({ state: 'detached' });
-    // It signs nothing any more.
+    // The secret is no longer used for signatures.
     expect(await secret.count()).toBe(0);
     expect(asked).toEqual([{ rotate: ID }, { replay: ID, since: expect.anything() }, { delete: ID }]);
     expect(new Date(String((asked[1] as { since: string }).since)).toISOString()).toBe(`${since}:00.000Z`);
@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
       await dialog.waitFor({ state: 'hidden' });
     }
     expect(asked).toEqual([{ rotate: ID }]);
-    // What was answered definitely may be tried again.
+    // After a definite answer the act may be tried again.
     await page.unroute('**/rotate');
     await page.route('**/rotate', (route) => route.fulfill({ status: 429, json: { message: 'Slow down.' } }));
     await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     const { page, card, dialog } = await open();
     const rotation = card(1).getByRole('button', { name: 'Rotate the secret …' });
     await rotation.click();
-    // Another tab, or a colleague, may have rotated it since the list was loaded.
+    // Another tab or user may have rotated it since the list was loaded.
     await dialog.getByText('One from an earlier rotation ends at once.').waitFor();
     for (const lost of ['**/rotate', '**/event-subscriptions'])
       await page.route(lost, (route) => route.abort());
@@ -287,7 +287,7 @@ describe.skipIf(!hasBrowser)('event subscriptions of a real service', () => {
     expect(await list()).toMatchObject([{ url: 'https://hooks.acme.example/svc', types: ['decision.deny'] }]);
     const card = page.getByRole('region', { name: 'https://hooks.acme.example/svc' });
     await card.getByRole('button', { name: 'Send a test' }).click();
-    // No worker runs here, which would deliver it.
+    // No worker runs here to deliver it.
     await card.getByText('This looks again by itself').waitFor();
     const dialog = page.getByRole('dialog');
     await card.getByRole('button', { name: 'Replay …' }).click();

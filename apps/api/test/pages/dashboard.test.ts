@@ -1,4 +1,4 @@
-/** `/dashboard`: what a key may see, drawn; the key stays in the tab; one decision opens with its ledger. */
+/** `/dashboard`: what a key may see is shown; the key stays in the tab; a decision opens with its outcome ledger. */
 
 import { readFileSync } from 'node:fs';
 import { portableCrypto, sha256Of } from '@svc/protocol';
@@ -21,7 +21,7 @@ import { type Served, servePages } from './serve.ts';
 
 const { visit } = withBrowser('the dashboard');
 const receipt = await signedReceipt(bodyOf('allow-purchase'));
-/** By the service's clock, from which that of the browser is far away. */
+/** The service's clock, which differs much from the browser's. */
 const SERVICE_TIME = '2026-11-20T08:00:00.000Z';
 
 const open = async (
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
   it.runIf(isDeep)(
     'follows pages that end before they have a decision, and where that takes long says that older ones have not been looked through',
     async () => {
-      // As where decisions are old: a page in vain, and the cursor goes on.
+      // Old decisions: empty pages whose cursor goes on.
       const inVain = (pages: number): NonNullable<NonNullable<Served['handlers']>['listDecisions']> => {
         let asked = 0;
         return async ({ query }) => {
@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     const { page, expectQuiet } = await open('rp', 'rp');
     await page.setViewportSize(NARROW);
     await rows(page).getByText('https://api.shop.example/v1/orders/').first().waitFor();
-    // What is wider than its line would be left out.
+    // Text that is wider than its line would be cut off.
     const cut =
       "[...document.querySelectorAll('.decision-action')].filter((one) => one.scrollWidth > one.clientWidth)";
     expect(await page.evaluate(`${cut}.length`)).toBe(0);
@@ -222,7 +222,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     await drawer.getByRole('button', { name: 'Record it' }).click();
     await drawer.getByRole('alert').getByText('It may have been recorded all the same').waitFor();
     await drawer.getByText('2 reported').waitFor();
-    // What was said and typed does not go with a ledger that cannot be read.
+    // A ledger that cannot be loaded does not remove a message or typed text.
     await page.route(/\/decisions\/drc_[^/]+$/, (route) => route.abort());
     await drawer.getByLabel('Note, if any').fill('Late.');
     await drawer.getByRole('button', { name: 'Record it' }).click();

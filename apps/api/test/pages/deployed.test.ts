@@ -1,4 +1,4 @@
-/** The pages from the built program, as a person meets them: what is real is checked in the tab against what is real. */
+/** The pages of the built program, as a user opens them: they check real records of a real service. */
 import { purchase } from '@svc/sdk-principal';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
 import { isDeep } from '@svc/testkit/sampled';
@@ -12,7 +12,7 @@ const deployment = withProcesses();
 const { visit } = withBrowser('the pages of the built program');
 let tenants: Tenants;
 
-/** Receipts of the days before today, the first day first. */
+/** Number of Receipts on each day before today, oldest first. */
 const DAY_SIZES = [3, 0, 300];
 const receiptIds = DAY_SIZES.map((size, i) => receiptIdsOf(daysAgo(DAY_SIZES.length - i), size));
 beforeAll(async () => {
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('the built program', () => {
     await page.goto(`${baseUrl}/dashboard#view=grants`);
     await page.getByLabel(/^Key of/).fill(own.principalKey);
     await page.keyboard.press('Enter');
-    // Its currency is read from the Receipt that drew on it.
+    // The currency comes from the Receipt of the decision that drew on the budget.
     await page.getByText('USD 999.00 of 1,000.00').waitFor();
     await page.getByText('1 ALLOW').waitFor();
     for (const [button, name] of [

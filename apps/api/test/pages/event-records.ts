@@ -1,4 +1,4 @@
-/** What the service answers about event subscriptions: two that exist, and whatever is made of them. */
+/** The service's answers about event subscriptions: two that exist, and those that a test makes. */
 import type { Body, Routes } from '@svc/contract';
 import { ApiError } from '../../src/http/api-error.ts';
 import type { Served } from './serve.ts';
@@ -36,7 +36,7 @@ const delivery = (i: number, more: Partial<Delivery>): Delivery => ({
   ...more,
 });
 
-/** To an endpoint that has answered 503 so far, if it was asked at all. */
+/** A delivery to an endpoint that has answered 503 to all attempts so far, if there were any. */
 export const waitingDelivery = (attempts: number, nextAttemptAt: string): Delivery =>
   delivery(0, {
     ...{ state: 'waiting', attempts, next_attempt_at: nextAttemptAt },

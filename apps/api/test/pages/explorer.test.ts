@@ -1,4 +1,4 @@
-/** `/transparency`: the chain of days and the way of a Receipt to its root, recomputed in the tab. */
+/** `/transparency`: the chain of days and the path of a Receipt to its root, recomputed in the tab. */
 
 import { signedDays } from '@svc/testkit/receipts/signed-days';
 import { serviceDocument } from '@svc/testkit/receipts/signed-receipts';
@@ -17,7 +17,7 @@ const PENDING = 'drc_01KAKT3Z5M8Q2R7V9X1C4E6H8K';
 const REINSTATED = 'drc_01KAKT3Z5M8Q2R7V9X1C4E6H8M';
 const NO_PROOF_LEFT = 'A restore put 2026-11-21 back without all of its leaves: no proof is left.';
 
-/** The pages over a log of so many of the days. */
+/** Serves the pages with a log of this many days. */
 const serve = (
   change: (record: object) => object,
   closed: typeof days,
@@ -35,7 +35,7 @@ const serve = (
     didDocument,
     hasSandbox,
     handlers: {
-      // What the page reads of it.
+      // The part that the page reads.
       getMetrics: async () => ({ status: 200, body: { transparency } as never }),
       getCheckpoint: async ({ params }) => answer(recordOf(params.day)),
       getInclusion: async ({ params }) => {
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     await page.getByText('it is Receipt 8 of 1,203').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
 
-    // It is never answered.
+    // The request is never answered.
     await page.route(DID_DOCUMENT, () => {});
     await page.clock.fastForward(300_000);
     await page.getByText('Asking for the proof').waitFor();
@@ -241,7 +241,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
       await page.getByText('Of a service that does not exist').waitFor();
       await page.getByText('gets its root shortly after midnight UTC').waitFor();
       expect(await page.getByRole('button', { name: 'Show an example' }).count()).toBe(0);
-      // What is there before the script, so that nothing is moved by it.
+      // The markup before the script runs, which must not move.
       const markup = await (await fetch(`${base}/transparency`, { headers: { accept: 'text/html' } })).text();
       expect(markup).toMatch(/Find a Receipt.*Closed days.*Loading/s);
       expectQuiet();

@@ -1,4 +1,7 @@
-/** The guide as it is served: every link of it leads somewhere, every code has its page, and anybody can read and search it. */
+/**
+ * The guide as it is served: every link leads to something, every code has its page, and every reader can read and
+ * search it.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +46,7 @@ it('every page is there as Markdown, and llms.txt names it', () => {
   }
   const entries = llms.flatMap((text = '') => text.split('\n').filter((line) => line.startsWith('- ')));
   expect(entries.length).toBe(2 * pages.length);
-  // Each with a whole sentence.
+  // Each entry has a whole sentence.
   expect(entries.filter((entry) => !/^- \[[^\]]+\]\([^)]+\.md\): [^ ].*[.?!]$/.test(entry))).toEqual([]);
   expect([...files.keys()].filter((name) => name.endsWith('.md') && !files.has(name.slice(0, -3)))).toEqual(
     [],
@@ -62,7 +65,7 @@ it('no link of a page, of its Markdown or of llms.txt is broken, nor the place o
   const links = [...files].flatMap(([address, text]) =>
     [...text.matchAll(/\.(?:md|txt)$/.test(address) ? /\]\(([^)\s]+)\)/g : / (?:href|src)="([^"]+)"/g)]
       .map(([, target = '']) => target.replaceAll('&amp;', '&'))
-      // What the text shows as code is no link, and files of the repository are named by their path in it.
+      // Text shown as code contains no links, and files of the repository are named in it by their path.
       .filter((target) => !/^(?:https?:|data:|mailto:)/.test(target))
       .map((target) => ({ address, target, url: new URL(target, `${base}/${address}`) })),
   );
@@ -128,7 +131,7 @@ it('every code has a page with its remedy: of errors, of reasons, of what relyin
   ];
   for (const [address, remedy] of told) {
     expect(files.has(address), address).toBe(true);
-    // Links among codes are written out for readers of the Markdown.
+    // For readers of the Markdown, links among codes are written out.
     const [first = ''] = remedy.split('](');
     const markdown = files.get(`${address}.md`) ?? '';
     expect(markdown.slice(markdown.indexOf('## What to do'))).toContain(first);
@@ -167,7 +170,7 @@ it.runIf(isDeep)(
 );
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
-  /** Each page in a deep run, in both looks; in the sample two pages, one in each. */
+  /** Each page in both colour schemes in a deep run; in the sample two pages, one in each. */
   const LOOKED_AT: readonly (readonly [address: string, look: 'light' | 'dark'])[] = isDeep
     ? pages.map(([address]) => [address, 'light'])
     : [
@@ -192,7 +195,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.keyboard.type('proof replayed');
     const first = page.locator('.found a').first();
     await expect.poll(() => first.textContent()).toContain('PROOF_REPLAYED');
-    // How something is done comes before why it is built so.
+    // Pages that say how something is done come before pages that say why it is built so.
     await page.getByRole('searchbox').fill('revoke');
     await expect.poll(() => first.textContent()).toContain('Start as a Principal');
     expect((await page.locator('.found a').allTextContents()).slice(0, 5).join()).not.toMatch(/\d\. /);
@@ -262,7 +265,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       const { page } = await visit(base, { viewport: { width: 360, height: 800 } });
       await page.goto(`${base}/guide/agent-protocols`);
       const table = "document.querySelector('.wide')";
-      // Only the shadow is left to see.
+      // Leaves only the shadow visible.
       await page.evaluate(`${table}.firstElementChild.style.visibility = 'hidden'`);
       await page.evaluate(`${table}.scrollIntoView()`);
       const { x = 0, y = 0, width = 0 } = (await page.locator('.wide').first().boundingBox()) ?? {};

@@ -1,4 +1,4 @@
-/** The dashboard over given answers, opened with a key. */
+/** Opens the dashboard with a key, over the answers of a test. */
 import { serviceDocument } from '@svc/testkit/receipts/signed-receipts';
 import type { Locator, Page } from 'playwright-core';
 import { TOKENS } from '../world/http-fixture.ts';
@@ -10,7 +10,7 @@ export interface Opening {
   readonly token: keyof typeof TOKENS;
   readonly me: (typeof ME)[keyof typeof ME];
   readonly handlers?: NonNullable<Served['handlers']>;
-  /** Of the address, without `#`. */
+  /** View in the address, without `#`. */
   readonly view?: string;
 }
 
@@ -43,7 +43,7 @@ export const openDashboard = async (
   return { ...visited, base };
 };
 
-/** What is asked before something reaches far: the button that asks is pressed, and then Enter. */
+/** Checks the confirmation before a far-reaching act: presses its button and then Enter, which must do nothing. */
 export const doesNothingByEnter = async (page: Page, button: Locator) => {
   const dialog = page.getByRole('dialog');
   await button.click();

@@ -1,4 +1,4 @@
-/** `/playground`: the first ALLOW is one click away, and every way to cheat is stopped by its own check. */
+/** `/playground`: the first ALLOW takes one click, and each way to cheat fails at its own check. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ import { hasBrowser, inspect, withBrowser } from './browser.ts';
 const deployment = withProcesses({ SVC_DEMO: '1' });
 const { visit } = withBrowser('the playground');
 
-/** As somebody else each time, as far as limits go. */
+/** Opens it from a new address each time, so that rate limits count anew. */
 const open = async (options: { motion?: boolean } = {}) => {
   const { baseUrl: base } = deployment.process;
   const visited = await visit(base, {
@@ -28,7 +28,7 @@ const open = async (options: { motion?: boolean } = {}) => {
 const hasShell = ['/bin/sh', '/usr/bin/curl', '/usr/bin/jq'].every((path) => existsSync(path));
 if (!hasShell) console.warn('SKIPPED: the playground’s curl in a shell, because there is no curl or no jq');
 
-/** What the copied commands print, as somebody who pastes them sees it. */
+/** Pastes the copied commands into a shell; resolves with their output. */
 const runInShell = async (page: Page): Promise<string> => {
   const command = await page.locator('[aria-label=curl] pre').textContent();
   return (await promisify(execFile)('/bin/sh', ['-c', command ?? ''])).stdout;

@@ -1,6 +1,6 @@
 /**
- * What the service answers the dashboard of a Principal: four Grants to two Agents, at three shops; pauses and
- * revocations that hold.
+ * The service's answers to the dashboard of a Principal: four Grants to two Agents, at three shops; pauses and
+ * revocations take effect.
  */
 import type { Body, Routes } from '@svc/contract';
 import type { ApiError } from '../../src/http/api-error.ts';
@@ -11,9 +11,9 @@ export const AGENTS = [
   'did:key:z6MksfbemfxmHksEVufvPpiYfCnHH5VxpcPA9na36GXu3mwS',
   'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
 ] as const;
-/** Who presents their Grants with Proofs of its own. */
+/** An Agent that presents Grants of others with Proofs of its own. */
 export const STRANGER = 'did:key:z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2';
-/** Has a Grant in no list but one that a test gives, and decided nothing. */
+/** An Agent whose Grant is in no list but one that a test gives, and that has no decisions. */
 export const QUIET = 'did:key:z6MkwFXxPnLrUeRbpVNQnVXkvvYRqMFzP6hPzqGFDYQEYrMQ';
 export const GRANTS = ['6H8M', '7J9N', '8K1P', '9M2Q'].map(
   (end) => `urn:svc:grant:01KAGT3Z5M8Q2R7V9X1C4E${end}`,
@@ -78,7 +78,7 @@ const BALANCES = [
     balance(KEY('2'), [null, null, 150], [0, 0, 102]),
     balance(KEY('3'), [50_000, null, null], [48_200, 0, 3]),
   ],
-  // No Receipt says what the second is of.
+  // No Receipt names the Capability of the second.
   [
     balance(KEY('4'), [91_000, null, null], [91_000, 0, 38]),
     balance(KEY('5'), [null, 5_000, null], [0, 5_000, 4]),
@@ -133,12 +133,12 @@ const consumptionOf = (id: string): Consumption => {
   } as unknown as Consumption;
 };
 
-/** What was asked that changed something, in order. */
+/** Calls that changed something, in order. */
 export interface Changes {
   readonly asked: unknown[];
-  /** What the next change is answered instead. */
+  /** The error that answers the next change. */
   failWith: ApiError | null;
-  /** What a revocation waits for. */
+  /** A revocation waits for it. */
   heldBy: Promise<void> | null;
 }
 

@@ -1,4 +1,4 @@
-/** The reference: the OpenAPI document that is served, and the page that shows it, in a real browser. */
+/** The API reference: the OpenAPI document that is served, and the page that shows it, in a real browser. */
 import { readFileSync } from 'node:fs';
 import { isDeep } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)('/docs', () => {
       const home = page.getByRole('link', { name: 'svc start page' });
       const top = page.getByRole('banner');
       await heading.waitFor();
-      // Redoc scrolls to the operation once it has drawn.
+      // Redoc scrolls to the operation once it has rendered.
       await expect.poll(() => page.evaluate('scrollY')).toBeGreaterThan(1_000);
       const header = await top.boundingBox();
       expect(header).toMatchObject({ y: 0, width });
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)('/docs', () => {
     async () => {
       for (const scheme of ['dark', 'light'] as const) {
         const { page } = await open(scheme);
-        // Arrows, which axe does not look at.
+        // Colours of arrows, which axe does not check.
         const colours = `[getComputedStyle(document.querySelector('#redoc h5 + svg polygon')).fill, getComputedStyle(document.querySelector('#redoc h5')).color]`;
         const [arrow, title] = (await page.evaluate(colours)) as string[];
         expect(arrow).toBe(title);

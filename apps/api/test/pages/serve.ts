@@ -1,4 +1,4 @@
-/** The pages as the real frame serves them, over answers that a test gives. */
+/** Serves the pages with the real HTTP frame, over the answers of a test. */
 import { loadErrorPage, loadPages } from '../../src/http/pages.ts';
 import { type Options, startService } from '../world/http-fixture.ts';
 import { PAGES_FOLDER } from './browser.ts';
@@ -9,7 +9,7 @@ export interface Served {
   readonly handlers?: NonNullable<Options['handlers']>;
 }
 
-/** The base URL, without a trailing slash. Ends with the test. */
+/** Resolves with the base URL, without a trailing slash. The server ends with the test. */
 export const servePages = async ({ didDocument, hasSandbox = true, handlers }: Served): Promise<string> => {
   const { base } = await startService({
     deps: {

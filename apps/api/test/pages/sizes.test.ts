@@ -1,4 +1,4 @@
-/** How much each page loads before it can be used, as it comes over the line to a browser: nobody adds to it unawares. */
+/** Bytes that a browser loads over the network before each page can be used: an increase fails a test. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const BUDGETS_KB = {
   approve: 65,
 } as const;
 
-/** What the build has compressed is served so. */
+/** Files that the build has compressed are served so. */
 const sizeOf = (name: string): number => statSync(new URL(`encoded/${name}.br`, PAGES_FOLDER)).size;
 
 it.each(Object.entries(BUDGETS_KB))('/%s, with its scripts and styles, is at most %d KB', (name, budget) => {
@@ -37,7 +37,8 @@ it('a page of the guide is at most 60 KB, the first of them 15, and what its sea
     const parts = [...html.toString().matchAll(/(?:src|href)="(?:\.\.\/)*(pages\/[^"]+\.(?:js|css))"/g)];
     expect(parts.length, name).toBe(2);
     const others = parts.reduce((sum, [, part = '']) => sum + sizeOf(part), 0);
-    // Compressed quickly it is larger: one that fits so is not compressed as it is served.
+    // A low level compresses faster into more bytes; a page that fits at that level need not be compressed at the level
+    // of the API.
     const quickly = brotliCompressSync(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }).length;
     const budget = (name === 'guide.html' ? 15 : 60) * KB;
     return (quickly + others <= budget ? quickly : brotliCompressSync(html).length) + others;

@@ -1,4 +1,4 @@
-/** `/verify-receipt`: a Receipt is checked in the tab, whatever was done to it, and nothing leaves the tab. */
+/** `/verify-receipt`: the tab checks a Receipt, whatever was done to it, and sends nothing. */
 
 import { signedBundle } from '@svc/testkit/receipts/signed-bundle';
 import {
@@ -18,10 +18,10 @@ import { servePages } from './serve.ts';
 const { visit } = withBrowser('the verifier');
 const allow = await signedReceipt(bodyOf('allow-purchase'));
 const deny = await signedReceipt(bodyOf('everything-wrong'));
-/** Header and payload are the service's own; the key is a stranger's. */
+/** Header and payload are the service's; the key is another one. */
 const forged = await signedReceipt(bodyOf('allow-purchase'), undefined, signerOf(9));
 
-/** The page as served by a service whose DID document is that of the Receipts. */
+/** Opens the page on a service whose DID document belongs to the Receipts. */
 const open = async (fragment = '', hasFakeClock = false) => {
   const base = await servePages({ didDocument: serviceDocument });
   const visited = await visit(base);
@@ -32,7 +32,7 @@ const open = async (fragment = '', hasFakeClock = false) => {
 };
 
 const receiptBox = (page: Page) => page.getByRole('textbox', { name: 'Receipt' });
-/** By their text; dropped on the page together, in this order. */
+/** Drops files with these texts on the page together, in this order. */
 const drop = (page: Page, ...texts: readonly string[]) => {
   const files = texts.map(
     (text, i) => `data.items.add(new File([${JSON.stringify(text)}], 'file-${i}.json'));`,
@@ -218,7 +218,7 @@ describe.skipIf(!hasBrowser)('served', () => {
     expectQuiet();
   });
 
-  /** Something a signature was never made for, in the place of the payload. */
+  /** Replaces the payload by text that was never signed. */
   const withPayload = (payload: string) => ({
     ...allow,
     receipt: [allow.receipt.split('.')[0], Buffer.from(payload).toString('base64url'), 'AAAA'].join('.'),
