@@ -271,7 +271,7 @@ describe('POST /agents/{did}/disable (the kill switch)', () => {
   });
 });
 
-/** Indexes of the bits that are set, left-most first, decoded without the code under test. */
+/** Indexes of the set bits, leftmost first, decoded without the code under test. */
 const onesOf = (credential: string): number[] => {
   const payload = JSON.parse(Buffer.from(credential.split('.')[1] ?? '', 'base64url').toString());
   const bytes = gunzipSync(Buffer.from(payload.credentialSubject.encodedList.slice(1), 'base64url'));

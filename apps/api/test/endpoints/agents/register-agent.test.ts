@@ -74,7 +74,7 @@ describe('POST /agents', () => {
       return `did:key:${encodeMultikey(bytes)}`;
     };
     const weak = [
-      // The identity, a point of order 8, and an encoding beyond the field.
+      // The identity, a point of order 8, and an encoding that is not below the field's modulus.
       multikey((bytes) => bytes.set([1])),
       multikey((bytes) =>
         bytes.set(Buffer.from('26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', 'hex')),

@@ -1,5 +1,5 @@
 /**
- * `POST /principals/{did}/access-requests/{request_id}/approve`: only by the Grant that was asked for, which then
+ * `POST /principals/{did}/access-requests/{request_id}/approve`: accepts only the Grant that was asked for, which then
  * allows once.
  */
 import { type Capability, parseGrant } from '@svc/protocol';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 let orders = 0;
-/** Another thing each time. */
+/** Asks about another resource each time. */
 const askNew = (by = tenants, held = grant) => {
   orders += 1;
   return ask(deployment, by, held, { ...DEAR, resource: `order/a${orders}` });
@@ -72,7 +72,7 @@ describe('POST …/access-requests/{request_id}/approve', () => {
 
   it('concurrent with another approval and a rejection succeeds for exactly one, and the request shows its result', async () => {
     for (let round = 0; round < sampled({ quick: 3, deep: 60 }); round++) {
-      // Others each time: whoever has denied an Agent five times is left in peace.
+      // New tenants each time: after a Principal has rejected an Agent five times, it gets no more requests about it.
       const own = await deployment.createTenants(V2);
       const { id, capability } = await askNew(own, await issueGrant(own));
       const [one, other] = [await signApproval(own, capability), await signApproval(own, capability)];

@@ -1,4 +1,4 @@
-/** `GET /access/v1/requests/{request_id}`: what has become of it, and waiting for that. */
+/** `GET /access/v1/requests/{request_id}`: the state of a request, and waiting for its decision. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -26,14 +26,14 @@ describe('GET /access/v1/requests/{request_id}?wait', () => {
   it('answers on every node once one node has decided the request, and holds no database connection while waiting', async () => {
     const { id } = await ask(deployment, tenants, grant, action('order/w1'));
     const undecided = (await ask(deployment, tenants, grant, action('order/w0'))).id;
-    // Asked before the others, for as long as they: what is answered before it was not answered because its time was over.
+    // Sent before the others with the same wait: an answer that arrives before this one did not end by its timeout.
     const over = read(deployment, tenants, undecided, '?wait=20').then(() => 'over');
     const waiting = deployment.processes.flatMap(({ baseUrl }) =>
       Array.from({ length: 12 }, () =>
         call(baseUrl, 'GET', `/access/v1/requests/${id}?wait=20`, { key: tenants.rpKey }),
       ),
     );
-    // More than the connections that a node has for reading: what else it is asked is answered meanwhile.
+    // More than the connections that a node has for reads: other calls are answered meanwhile.
     for (let i = 0; i < 10; i++)
       expect((await deployment.call('GET', '/me', { key: tenants.rpKey })).status).toBe(200);
     await reject(deployment, tenants, id, { reason: 'no' });
@@ -73,12 +73,12 @@ describe('GET /access/v1/requests/{request_id}?wait', () => {
     const asked = Array.from({ length: 33 }, () =>
       deployment.call('GET', `/access/v1/requests/${id}?wait=20`, { key: revoked }),
     );
-    // The one that is refused hears of it at once: then all others wait.
+    // A refused call is answered at once; from then on all others wait.
     expect((await Promise.race(asked)).status).toBe(429);
     await deployment.revokeKey(revoked);
     await reject(deployment, own, id);
     const statuses = (await Promise.all(asked)).map(({ status }) => status);
-    // All look their key up again at the same moment: a busy machine may leave one without a look-up, and so without an answer.
+    // All look up their key again at the same moment. On a busy machine one may fail to, and gets 503.
     const refusals = statuses.filter((status) => status !== 503);
     expect(refusals).toContain(401);
     expect(refusals.filter((status) => status !== 401)).toEqual([429]);
@@ -91,7 +91,7 @@ describe('GET /access/v1/requests/{request_id}?wait', () => {
     const { hostname, port } = new URL(deployment.process.baseUrl);
     const path = `/access/v1/requests/${id}?wait=20`;
     const sockets = Array.from({ length: 33 }, () => connect(Number(port), hostname));
-    // The one that is refused hears of it at once: then all others wait.
+    // A refused call is answered at once; from then on all others wait.
     const refused = Promise.race(sockets.map((socket) => once(socket, 'data')));
     for (const socket of sockets)
       socket.write(

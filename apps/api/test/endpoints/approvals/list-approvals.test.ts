@@ -1,4 +1,4 @@
-/** `GET /principals/{did}/access-requests`: what a Principal is asked, newest first, for it and its org. */
+/** `GET /principals/{did}/access-requests`: the requests to a Principal, newest first, for it and its org. */
 import { beforeAll, expect, it } from 'vitest';
 import { ask, DEAR, insertDue, reject } from '../../world/approvals.ts';
 import { withDeployment } from '../../world/deployment.ts';

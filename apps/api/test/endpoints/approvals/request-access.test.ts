@@ -1,4 +1,7 @@
-/** `POST /access/v1/requests`: which denials can be asked about, that each is asked once, and that nobody is flooded. */
+/**
+ * `POST /access/v1/requests`: which denials can be asked about, that each is asked once, and that no Principal is
+ * flooded.
+ */
 import { randomBytes } from 'node:crypto';
 import { type DidWeb, encodeUlid, type ReceiptId } from '@svc/protocol';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
@@ -100,7 +103,7 @@ it('An access request that waits for another to the same Principal locks neither
     const asking = about(receipt_id, {}, own);
     await withSession(databaseUrl, async (session) => {
       await untilWaiting(session);
-      // As whatever takes something away has it, and without a wait.
+      // Takes the lock as a revocation does, without waiting.
       await session.query('select from principals where did = $1 for no key update nowait', [
         own.principalDid,
       ]);
@@ -157,7 +160,7 @@ describe('An access request is refused', () => {
     await about(receipt_id);
     expect((await about(receipt_id, {}, other)).status).toBe(404);
     expect((await about(`drc_${encodeUlid(Date.now(), randomBytes(10))}`)).status).toBe(404);
-    // Of a day of which nothing is stored: too old, whosever it is.
+    // Nothing is stored of its day: too old, whoever it belongs to.
     expect((await about('drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K')).status).toBe(409);
   });
 

@@ -38,7 +38,10 @@ interface Event {
   readonly actor: { readonly kind: string; readonly did: string | null; readonly key_id: string | null };
 }
 
-/** By the database's clock, while the log is in the order of ids, which the nodes date: theirs may differ by milliseconds. */
+/**
+ * Sorts by the database's clock. The log is in the order of ids, which nodes date; their clocks may differ by
+ * milliseconds.
+ */
 const byTime = (events: readonly Event[]) =>
   events.toSorted((one, other) => Date.parse(other.occurred_at) - Date.parse(one.occurred_at));
 const audit = async (key: string, query: Readonly<Record<string, string>> = {}) => {
@@ -114,7 +117,7 @@ describe('GET /audit lists, newest first,', () => {
       expect(moved.status).toBe(200);
 
       const claim = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
-      // Its own acts as a member are still there for the org that it has left.
+      // The org that a member has left still sees what the member did while it belonged to the org.
       expect(await actions(formerKey)).toEqual([claim, ...done]);
       expect(await actions(nextKey)).toEqual([claim]);
       const { json } = await post(`/api-keys?subject=${did}`, nextKey, { body: {} });
@@ -260,7 +263,7 @@ describe('GET /audit with an org key', () => {
     ]);
     await post(`/orgs/${memberOrg}/members`, ADMIN_TOKEN, { body: { did: outside.rpDid } });
     expect(await actions(orgKey)).toHaveLength(6);
-    // A member itself sees what it did, not what was done to it.
+    // A member itself sees what it did, not what others did to it.
     expect(await actions(member.rpKey)).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ interface Evaluation extends JsonObject {
   readonly resource: JsonObject;
 }
 
-/** What a client sends for an ALLOW that nobody has had yet. */
+/** A client's request for an ALLOW, with an unused Proof. */
 const permitted = async (): Promise<Evaluation> => {
   const { grant: presented, proof } = await verifyBody(tenants, grant);
   return {
@@ -36,7 +36,7 @@ const permitted = async (): Promise<Evaluation> => {
   };
 };
 
-/** The same, for more than was signed for. */
+/** The same for an amount above the Grant's. */
 const denied = async (): Promise<Evaluation> => {
   const asked = await permitted();
   return { ...asked, action: { name: ACTION.type, properties: { amount: 101, currency: 'USD' } } };
@@ -198,7 +198,7 @@ describe('POST /access/v1/evaluation', () => {
   });
 });
 
-/** The rules of the certification scenario, each a request near a permitted one. */
+/** The rules of the certification scenario, each as a request near a permitted one. */
 const without = (value: JsonObject, name: string): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([key]) => key !== name));
 
@@ -352,7 +352,7 @@ describe('An AuthZEN evaluation request', () => {
 
   it('gets its X-Request-ID echoed in a permit and an error; without one, the answer has none', async () => {
     const more = { headers: { 'x-request-id': 'bfe9eb29-ab87-4ca3-be83-a1d5d8305716' } };
-    // The harness holds every answer to the echo; without one sent there is none.
+    // The harness checks the echo in every answer; without the header in the request there is none.
     expect((await post(ONE, await permitted(), more)).headers['x-request-id']).toBe(
       more.headers['x-request-id'],
     );

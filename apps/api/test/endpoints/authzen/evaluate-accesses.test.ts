@@ -22,7 +22,7 @@ interface Evaluation extends JsonObject {
   readonly resource: JsonObject;
 }
 
-/** What a client sends for an ALLOW that nobody has had yet. */
+/** A client's request for an ALLOW, with an unused Proof. */
 const permitted = async (): Promise<Evaluation> => {
   const { grant: presented, proof } = await verifyBody(tenants, grant);
   return {
@@ -32,7 +32,7 @@ const permitted = async (): Promise<Evaluation> => {
   };
 };
 
-/** The same, for more than was signed for. */
+/** The same for an amount above the Grant's. */
 const denied = async (): Promise<Evaluation> => {
   const asked = await permitted();
   return { ...asked, action: { name: ACTION.type, properties: { amount: 101, currency: 'USD' } } };
@@ -42,7 +42,7 @@ const post = (path: string, body: unknown, more: object = {}) =>
   deployment.call('POST', path, { key: tenants.rpKey, body, ...more });
 const ask = async (body: unknown) => (await post(ONE, body)).json;
 
-/** The rules of the certification scenario, each a request near a permitted one. */
+/** The rules of the certification scenario, each as a request near a permitted one. */
 const without = (value: JsonObject, name: string): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([key]) => key !== name));
 
@@ -151,7 +151,7 @@ describe('POST /access/v1/evaluations', () => {
       error('body.evaluations[6].subject.type must be'),
     ]);
     for (const told of errors) if (told !== null) expect(told.message).toMatch(/\.$/);
-    // Messages quote what was sent, but never a key.
+    // Messages quote the request, but never a key.
     expect(JSON.stringify(answer.json)).not.toContain(tenants.rpKey.slice(0, 20));
   });
 
@@ -244,7 +244,7 @@ describe('The rate limit of evaluations', () => {
       [200, '9'],
       [200, '8'],
       [200, '5'],
-      // The call itself has counted.
+      // The call itself counts.
       [429, '4'],
       [200, '0'],
       [429, '0'],

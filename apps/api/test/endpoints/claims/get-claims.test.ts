@@ -1,4 +1,4 @@
-/** `GET /claims/{did}` (protocol §13, Claims). What a claim may do: guarantees/claims. */
+/** `GET /claims/{did}` (protocol §13, Claims). guarantees/claims tests what a claim allows. */
 import { beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { randomSlug, withDeployment } from '../../world/deployment.ts';

@@ -1,4 +1,4 @@
-/** `POST /claims/{did}/release` (protocol §13, Claims). What becomes of the DID: guarantees/claims. */
+/** `POST /claims/{did}/release` (protocol §13, Claims). guarantees/claims tests the DID afterwards. */
 import { expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { randomSlug, withDeployment } from '../../world/deployment.ts';

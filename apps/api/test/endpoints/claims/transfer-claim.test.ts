@@ -72,7 +72,7 @@ it('A transfer is audited once to both orgs without naming the other org, also i
   ] as const;
   for (const [{ key, orgId }, side] of sides)
     expect(await seenWith(key)).toEqual([{ claim: 'transferred', [side]: orgId }]);
-  // As 0.3.0 writes it, for each of them.
+  // Members that 0.3.0 writes, for each of the two orgs.
   const both = { claim: 'transferred', from_org: former.orgId, to_org: next.orgId };
   for (const [{ orgId }] of sides)
     await deployment.process.service.store.audit.insert({
@@ -123,7 +123,7 @@ describe('The transfer of a managed Principal', () => {
     );
     return reason ?? decision;
   };
-  /** As a restore does it. */
+  /** Repeats the transfer as a restore does. */
   const repeat = (of: string, orgId: string) =>
     transferDid(deployment.process.service, {
       ...{ caller: { class: 'system' }, kind: 'principal', requestId: 'restore' },

@@ -1,4 +1,6 @@
-/** `GET /conformance/runs/{run_id}`: a run from its beginning to its report, and who sees it (interface §Conformance). */
+/**
+ * `GET /conformance/runs/{run_id}`: a run from its start to its report, and who may read it (interface §Conformance).
+ */
 
 import { readFileSync } from 'node:fs';
 import { createOwnEngine, serveConformance } from '@svc/conformance/node';
@@ -24,7 +26,7 @@ const start = (key: string, endpoint: unknown = ENDPOINT) =>
 const get = (key: string, runId: unknown) => deployment.call('GET', `/conformance/runs/${runId}`, { key });
 const manifest = JSON.parse(readFileSync(new URL('manifest.json', VECTORS), 'utf8'));
 
-/** What is waiting, by the code of the runner, within this process. */
+/** Runs what waits with the runner's code, within this process. */
 const runAll = async () => {
   const store = openStore(deployment.databaseUrl);
   onTestFinished(() => store.close());

@@ -1,4 +1,4 @@
-/** `POST /conformance/runs`: who may start what, and how often (interface §Conformance, §Limits). */
+/** `POST /conformance/runs`: who may start which run, and how often (interface §Conformance, §Limits). */
 import { createOwnEngine, serveConformance } from '@svc/conformance/node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';

@@ -1,4 +1,7 @@
-/** `GET /decisions/export` (interface §Decisions): the same rows as the list, whole, as lines of JSON and for spreadsheets. */
+/**
+ * `GET /decisions/export` (interface §Decisions): the same rows as the list, completely, as lines of JSON and for
+ * spreadsheets.
+ */
 import { createHash } from 'node:crypto';
 import { type Caller, exportDecisions } from '@svc/service';
 import { parse } from 'csv-parse/sync';
@@ -35,7 +38,7 @@ const linesOf = (text: string): Row[] =>
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line));
-/** Without the marks that keep a cell from being a formula. */
+/** Removes the marks that keep a spreadsheet from reading a cell as a formula. */
 const asStored = (cell: string) => cell.replace(/(?<=^|[;|\t])'/g, '');
 const recordsOf = (text: string): Record<string, string>[] => parse(text, { columns: true });
 
@@ -181,7 +184,7 @@ describe('GET /decisions/export as CSV', () => {
       expect(asStored(resource)).toBe(sent.get(receipt_id));
       if (HARMLESS.includes(sent.get(receipt_id) ?? '')) expect(resource).toBe(sent.get(receipt_id));
     }
-    // As a program that trims what it takes for empty would see them.
+    // Cells as a program reads them that trims leading whitespace and invisible characters.
     const cells = records.flatMap((record) => Object.values(record));
     for (const cell of cells)
       expect(cell.replace(/^[\s"`\p{Cc}\p{Cf}]+/u, '')).not.toMatch(/^[=+\-@＝＋－＠﹦﹢﹣﹫]/);
@@ -277,7 +280,7 @@ describe('The pages of GET /decisions/export', () => {
     const note = 'x'.repeat(2_000);
     const ids: string[] = [];
     for (let i = 0; i < 3; i++) ids.push((await verifyAllowed(own)).receipt_id);
-    // About 1 MB each: more than is read at a time.
+    // About 1 MB each: more than one read of the export.
     await deployment.sql.query(
       `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, evaluated_at, decision, type,
          occurred_at, note)

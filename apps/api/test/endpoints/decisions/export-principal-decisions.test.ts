@@ -1,5 +1,5 @@
 /**
- * `GET /principals/{did}/decisions/export` (protocol §13): a Principal reads what was decided about its own Grants. Who
+ * `GET /principals/{did}/decisions/export` (protocol §13): a Principal reads the decisions about its own Grants. Who
  * may call: access matrix.
  */
 import { expect, it } from 'vitest';

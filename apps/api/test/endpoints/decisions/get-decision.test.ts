@@ -1,4 +1,4 @@
-/** `GET /decisions/{receipt_id}` (interface §Decisions): the Receipt as it was answered, and to whom. */
+/** `GET /decisions/{receipt_id}` (interface §Decisions): the Receipt as it was answered, and who may read it. */
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';

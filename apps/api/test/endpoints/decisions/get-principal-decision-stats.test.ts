@@ -1,6 +1,6 @@
 /**
- * `GET /principals/{did}/decisions/stats` (protocol §13): a Principal reads what was decided about its own Grants. Who
- * may call: access matrix.
+ * `GET /principals/{did}/decisions/stats` (protocol §13): a Principal reads the decisions about its own Grants. Who may
+ * call: access matrix.
  */
 import { expect, it } from 'vitest';
 import { withOwnDecisions } from '../../world/own-decisions.ts';

@@ -1,6 +1,6 @@
 /**
- * `GET /principals/{did}/decisions/{receipt_id}` (protocol §13): a Principal reads what was decided about its own
- * Grants. Who may call: access matrix.
+ * `GET /principals/{did}/decisions/{receipt_id}` (protocol §13): a Principal reads the decisions about its own Grants.
+ * Who may call: access matrix.
  */
 import { expect, it } from 'vitest';
 import { type Row, withOwnDecisions } from '../../world/own-decisions.ts';

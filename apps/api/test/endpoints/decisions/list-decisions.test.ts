@@ -1,4 +1,4 @@
-/** `GET /decisions` (interface §Decisions): every filter, every caller, every way of asking wrongly. */
+/** `GET /decisions` (interface §Decisions): every filter, every caller, every invalid query. */
 
 import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import { withOwnDeployment } from '../../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
 
 const deployment = withOwnDeployment();
-/** Fixed within the open day, so that all filters meet some of it. */
+/** Fixed within the open day, so that every filter matches some of the rows. */
 const START_MS = Math.floor(Date.now() / 1000) * 1000 - 3_000;
 
 let orgId: string;
@@ -155,7 +155,7 @@ describe('The scope of GET /decisions', () => {
   });
 });
 
-/** A query parameter, and which rows it leaves; null where it is wrong. */
+/** A query parameter with the predicate of the rows that it selects; null where the parameter is invalid. */
 interface Part {
   readonly name: string;
   readonly value: string;
@@ -262,7 +262,7 @@ describe('The filters of GET /decisions', () => {
         [one.name, one.value],
       ]);
       for (const path of ['/decisions', '/decisions/export']) {
-        // An unknown word there, a format here.
+        // An unknown parameter of the list, but a valid one of the export.
         if (path.endsWith('export') && ['format', 'limit'].includes(one.name)) continue;
         const { status, json } = await deployment.call('GET', `${path}?${query}`, {
           key: await orgKeys.next(),
@@ -317,7 +317,7 @@ describe('The filters of GET /decisions', () => {
   });
 });
 
-/** A key makes 120 calls a minute. */
+/** Several, since a key may make 120 calls a minute. */
 const orgKeys = {
   calls: 0,
   key: '',

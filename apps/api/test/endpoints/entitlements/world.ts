@@ -13,7 +13,7 @@ export const PUSH = {
   as_of: '2026-01-01T00:00:00Z',
 };
 
-/** An API that enforces entitlements, and what a console pushes to it and reads of it. */
+/** An API that enforces entitlements, with the console's calls that push and read them. */
 export const withEntitlements = () => {
   const enforcing = withOwnDeployment({ SVC_PROVISION_KEYS: PROVISION_KEY, SVC_ENTITLEMENTS: 'enforce' });
   const put = (orgId: string, change: object = {}) =>

@@ -1,4 +1,4 @@
-/** `POST /event-subscriptions`: an endpoint is told of what happens from then on (protocol §15). */
+/** `POST /event-subscriptions`: an endpoint gets the events from then on (protocol §15). */
 
 import { REFUSED_URLS } from '@svc/testkit/outbound/ssrf-corpus';
 import { describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ describe('POST /event-subscriptions answers 400', () => {
     const taken: unknown[] = [];
     let key = '';
     for (const [i, url] of refused.entries()) {
-      // Below the limit of a key.
+      // Stays below the rate limit of a key.
       if (i % 100 === 0) key = (await world.deployment.createTenants()).rpKey;
       const { status, json } = await world.call('POST', '/event-subscriptions', key, { ...BODY, url });
       if (status !== 400 || !String(json.message).includes('url')) taken.push({ url, status, json });

@@ -1,4 +1,4 @@
-/** `POST /event-subscriptions/{id}/delete`: one’s own, for good. */
+/** `POST /event-subscriptions/{id}/delete`: deletes the caller's own subscription, which cannot be undone. */
 import { expect, it } from 'vitest';
 import { withReceiver } from './world.ts';
 

@@ -1,4 +1,4 @@
-/** `POST /event-subscriptions/{id}/enable`: it goes on where it was disabled. */
+/** `POST /event-subscriptions/{id}/enable`: delivery continues where it was disabled. */
 import { expect, it } from 'vitest';
 import { eventOf, withReceiver } from './world.ts';
 

@@ -1,4 +1,4 @@
-/** `GET /event-subscriptions/{id}/deliveries`: what was answered, the newest first, in pages. */
+/** `GET /event-subscriptions/{id}/deliveries`: the answers of the endpoint, newest first, in pages. */
 import { expect, it } from 'vitest';
 import { eventOf, withReceiver } from './world.ts';
 

@@ -1,4 +1,4 @@
-/** `GET /event-subscriptions`: one’s own, and never a secret. */
+/** `GET /event-subscriptions`: the caller's own subscriptions, never with a secret. */
 import { expect, it } from 'vitest';
 import { withOwnDeployment } from '../../world/deployment.ts';
 import { withReceiver } from './world.ts';

@@ -1,4 +1,4 @@
-/** `POST /event-subscriptions/{id}/test`: a ping, signed as every other event. */
+/** `POST /event-subscriptions/{id}/test`: sends a ping, signed like every other event. */
 import { expect, it } from 'vitest';
 import { withReceiver } from './world.ts';
 

@@ -11,14 +11,14 @@ import { type Deployment, withOwnDeployment } from '../../world/deployment.ts';
 export interface Received {
   readonly id: string;
   readonly signatures: number;
-  /** As it came. */
+  /** The request as it was received. */
   readonly request: { readonly headers: IncomingHttpHeaders; readonly body: string };
   readonly body: { readonly type: string; readonly subscription_id: string; readonly data: object };
 }
 
 export const BODY = { url: 'https://hooks.example/', types: ['decision.deny', 'grant.revoked'] };
 
-/** Called at the top of a test file. */
+/** Call it at the top of a test file. */
 export const withReceiver = async () => {
   const received: Received[] = [];
   const receiver = createServer(async (request, response) => {
@@ -44,7 +44,7 @@ export const withReceiver = async () => {
   return {
     deployment,
     received,
-    /** The key of a relying party of the file's. */
+    /** The key of this file's relying party. */
     get rpKey() {
       return shared.key;
     },
@@ -57,20 +57,20 @@ export const withReceiver = async () => {
       (await call('GET', '/event-subscriptions', key)).json.subscriptions as { readonly secrets: unknown }[],
     deliveriesOf: async (key: string, id: unknown) =>
       (await call('GET', `/event-subscriptions/${id}/deliveries`, key)).json.deliveries,
-    /** A decision; answers its Receipt. */
+    /** Makes a decision that denies; returns its Receipt. */
     deny: async (key: string) =>
       (await deployment.call('POST', '/verify', { key, body: { grant: '', proof: '', action: {} } })).json,
-    /** What the audit log has of a subscription, the oldest first. */
+    /** The audit events of a subscription, oldest first. */
     auditedOf: async (id: unknown): Promise<string[]> => {
       const text = 'select action from audit_events where target = $1 order by occurred_at, ctid';
       return (await deployment.sql.query(text, [id])).rows.map(({ action }) => String(action));
     },
-    /** Until all has been told. */
+    /** Delivers until no event is left. */
     deliver: () => deliverAll(deployment, map),
   };
 };
 
-/** The id of the event that tells of this decision. */
+/** The id of the event about this decision. */
 export const eventOf = ({ receipt_id }: Readonly<Record<string, unknown>>): string =>
   `evt_${String(receipt_id).slice(4)}`;
 

@@ -1,4 +1,4 @@
-/** `POST /revoke` and the status list it changes (interface §Principal lifecycle, §Public; protocol §9). */
+/** `POST /revoke` and the status list that it changes (interface §Principal lifecycle, §Public; protocol §9). */
 import { gunzipSync } from 'node:zlib';
 import { withSession } from '@svc/testkit/store/session';
 import { compactVerify, importJWK } from 'jose';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 const revoke = (key: string, body: unknown, query = '') =>
   deployment.call('POST', `/revoke${query}`, { key, body });
 
-/** What a node's clock may differ from this process's. */
+/** Largest difference between a node's clock and this process's. */
 const CLOCK_ERROR_MS = 100;
 
 describe('POST /revoke answers 200', () => {
@@ -248,7 +248,7 @@ describe('The status list', () => {
   });
 });
 
-/** Indexes of the bits that are set, left-most first, decoded without the code under test. */
+/** Indexes of the set bits, leftmost first, decoded without the code under test. */
 const onesOf = (encodedList: string): number[] => {
   const bytes = gunzipSync(Buffer.from(encodedList.slice(1), 'base64url'));
   expect([encodedList.charAt(0), bytes.length]).toEqual(['u', 131_072 / 8]);

@@ -89,7 +89,7 @@ it('GET /me shows the label of the key', async () => {
   expect(await me(String(json.api_key))).toMatchObject({ subject: tenants.rpDid, key_label: 'till 7' });
 });
 
-/** What a gateway does whose own clock is a minute ahead. */
+/** Answers as a gateway does whose own clock is a minute ahead. */
 const throughGateway: typeof fetch = async (input, init) => {
   const { body, status, headers } = await contractFetch(input, init);
   const answer = new Response(body, { status, headers });

@@ -1,4 +1,4 @@
-/** `POST /decisions/{receipt_id}/outcomes` (interface §Outcome attestations): the ledger of what became of a decision. */
+/** `POST /decisions/{receipt_id}/outcomes` (interface §Outcome attestations): the ledger of a decision's outcomes. */
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
@@ -156,7 +156,7 @@ describe('A correction of an outcome record', () => {
       expect([status, json.message]).toEqual([400, expect.stringContaining('correction_of')]);
     }
     expect(await ledgerOf(receiptId)).toHaveLength(2);
-    // The attestation that was corrected stands as it was.
+    // The outcome record that was corrected stays unchanged.
     expect((await ledgerOf(receiptId))[0]).toMatchObject({ attestation_id: first, loss_amount: 42_700 });
   });
 
@@ -177,10 +177,10 @@ describe('A correction of an outcome record', () => {
     const corrected = statuses(true).filter((status) => status === 201).length;
     expect(corrected).toBeLessThanOrEqual(1);
     expect(statuses(true).filter(isRefused)).toHaveLength(16 - corrected);
-    // Where a busy machine kept all of them from being stored, the next one is.
+    // Where a busy machine stored none of them, it stores the next one.
     const last = await untilSettled(() => report(receiptId, correct(16)));
     expect(last.status).toBe(corrected === 1 ? 400 : 201);
-    // On a busy machine the line for a connection can be too long for some: 503, and nothing is stored.
+    // On a busy machine some calls wait too long for a connection: they are answered 503, and nothing is stored.
     expect(statuses(false).every((status) => status === 201 || status === 503)).toBe(true);
     const ledger = await ledgerOf(receiptId);
     expect(ledger.filter((one) => one.correction_of === first)).toHaveLength(1);

@@ -37,7 +37,7 @@ const pause = (key: string, body: object, query = '') =>
 const resume = (key: string, body: object, query = '') =>
   untilSettled(() => deployment.call('POST', `/pauses/resume${query}`, { key, body }));
 
-/** On both nodes, which have both decided on the Grant before. */
+/** Asks both nodes, each of which has decided on the Grant before. */
 const decideEverywhere = (held: HeldGrant, by: Tenants = tenants) =>
   Promise.all(
     deployment.processes.map(async ({ baseUrl }) =>

@@ -1,4 +1,4 @@
-/** `POST /pauses/resume` beside pause.test.ts: what there is nothing to end of. Who may call: access matrix. */
+/** `POST /pauses/resume` beside pause.test.ts: calls where no pause is to be ended. Who may call: access matrix. */
 import { expect, it } from 'vitest';
 import { withDeployment } from '../../world/deployment.ts';
 import { issueGrant } from '../../world/tenants.ts';

@@ -6,13 +6,15 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
 import { newOrgId, randomSlug, withDeployment } from '../../world/deployment.ts';
 
-/** A point with a component of small order, which one equation accepts and the other refuses. */
+/**
+ * A point with a component of small order, which one form of the verification equation accepts and the other refuses.
+ */
 const MIXED_ORDER = Buffer.from('cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d', 'hex');
 
 const deployment = withDeployment();
 let orgId: string;
 let publicKey: string;
-/** An org:admin key for each test: the operator's token has one allowance for all of them. */
+/** An org:admin key for each test, since the operator's token has one rate limit for all of them. */
 const orgAdmin = () => deployment.createKey('org:admin', orgId);
 
 beforeAll(async () => {

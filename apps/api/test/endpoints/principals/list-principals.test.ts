@@ -38,7 +38,7 @@ interface Page {
 const pageOf = async (query: string, key: string): Promise<Page> =>
   (await get(`/principals?${query}`, key)).json as unknown as Page;
 
-/** Every DID of the directory, page by page. */
+/** Reads every DID of the directory, page by page. */
 const didsOf = async (query: string, key: string, limit: number): Promise<string[]> => {
   const dids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {

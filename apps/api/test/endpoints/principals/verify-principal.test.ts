@@ -1,4 +1,7 @@
-/** `POST /principals/{did}/verify` (interface §Principal lifecycle). Over time and under load: deployments/hosted-*. */
+/**
+ * `POST /principals/{did}/verify` (interface §Principal lifecycle). Tests over time and under load:
+ * deployments/hosted-*.
+ */
 import { createHash } from 'node:crypto';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -114,7 +117,7 @@ describe('The DID document fetched by POST /principals/{did}/verify', () => {
       [{ expires: '2026-01-02T04:04:05+01:00' }, 'retired'],
       [{ expires: '2999-01-01T00:00:00Z' }, 'active'],
       [{ revoked: 'yesterday' }, 'retired'],
-      // In UTC the year before the first that a timestamp can say.
+      // In UTC this is in the year before the first that a timestamp can express.
       [{ revoked: '0000-01-01T00:00:00+00:01' }, 'retired'],
       [{}, 'active'],
     ] as const) {
@@ -126,7 +129,7 @@ describe('The DID document fetched by POST /principals/{did}/verify', () => {
       const listed = await deployment.call('GET', '/principals?limit=100', { key: reader });
       expect(listed.status).toBe(200);
       await mark(`${documented}:own`, marks);
-      // What was malformed when it was first seen has never been a key.
+      // A key that was malformed when it was first seen has never been a key.
       expect((await statesOfOwn()).at(-1)).toBe(state);
     }
   });

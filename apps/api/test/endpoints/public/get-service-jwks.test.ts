@@ -1,4 +1,4 @@
-/** `GET /.well-known/jwks.json`: libraries that know nothing of this service verify what it signs. */
+/** `GET /.well-known/jwks.json`: libraries that are not made for this service verify what it signs. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -74,7 +74,7 @@ const OTHERS: readonly [
   ['the JDK', 'java', [fileOf('Verify.java')], ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-version']],
 ];
 
-/** The server is in this process, so the other one is waited for without blocking. */
+/** The server runs in this process, so the command is awaited without blocking. */
 const run = async (command: string, args: readonly string[], input: string) => {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'], timeout: 60_000 });
   child.stdin.end(input);
@@ -97,11 +97,11 @@ describe.each(OTHERS)('With the JWK Set, the program for %s', (_, command, args,
       const [header, payload = '', signature] = receipt.receipt.split('.');
       const other = `${payload.slice(0, 40)}${payload[40] === 'A' ? 'B' : 'A'}${payload.slice(41)}`;
       expect((await verify(`${header}.${other}.${signature}`)).status).not.toBe(0);
-      // What the same keys sign of another kind, and what another service signs, is none.
+      // Refused: other documents that the same keys sign, and what another service signs.
       expect((await verify(statusList)).status).not.toBe(0);
       expect((await verify(receipt.receipt, 'did:web:other.example')).status).not.toBe(0);
     },
-    // A JDK compiles at each of four runs, on a machine that may do other things too.
+    // A JDK compiles at each of four runs, on a machine that may be busy.
     240_000,
   );
 });

@@ -1,4 +1,4 @@
-/** `GET /status-lists/{domain}/{number}` (interface §Public). Its bits: grants/revoke-grant. */
+/** `GET /status-lists/{domain}/{number}` (interface §Public). grants/revoke-grant tests its bits. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DOMAIN } from '../../world/api-node.ts';
 import { withDeployment } from '../../world/deployment.ts';

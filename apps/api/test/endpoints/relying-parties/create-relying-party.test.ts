@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 const managed = (more: object = {}) => ({ kind: 'managed', slug: randomSlug('r'), ...more });
-/** Each call with an org:admin key of its own, so that no test uses up another's allowance. */
+/** Each call has its own org:admin key, so that tests do not use up each other's limits. */
 const create = async (body: object, key?: string) =>
   deployment.call('POST', '/relying-parties', {
     key: key ?? (await deployment.createKey('org:admin', orgId)),
@@ -54,7 +54,7 @@ describe('POST /relying-parties', () => {
 
     const host = `${randomSlug('h')}.example`;
     const claimed = await create({ kind: 'hosted', did: `did:web:${host}` });
-    // Nothing but what the interface lists: a reader that is strict about it reads this answer too.
+    // Only members of the interface, so that a strict reader accepts this answer too.
     expect(Object.keys(claimed.json).sort()).toEqual([
       ...['api_key', 'api_key_id', 'created_at', 'did', 'name', 'proof_window_seconds'],
       'verify_rate_limit_per_minute',

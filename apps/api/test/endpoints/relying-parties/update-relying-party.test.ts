@@ -37,14 +37,17 @@ describe('PATCH /relying-parties/{did} with an org:read key', () => {
 
 describe('A changed rate limit of a relying party', () => {
   const DENIED = { grant: '', proof: '', action: {} };
-  /** What a verification on a node is told of its limit. */
+  /** The status and the remaining limit of a verification on a node. */
   const limitOn = async (node: number, key: string) => {
     const { baseUrl } = deployment.processes[node] ?? deployment.process;
     const { status, headers } = await contractCall(baseUrl, 'POST', '/verify', { key, body: DENIED });
     return [status, headers['ratelimit-limit']];
   };
 
-  /** What the last of its calls to the other node was told: the first that began 2 s after the change, or one told this before. */
+  /**
+   * The answer to the last of its calls to the other node. The calls end with the first that begins 2 s after the
+   * change, or the first whose answer satisfies `isTold`.
+   */
   const onOtherWithin2Seconds = async (key: string, isTold: (told: unknown[]) => boolean) => {
     const answeredAt = performance.now();
     for (;;) {
@@ -70,7 +73,7 @@ describe('A changed rate limit of a relying party', () => {
       ]);
       expect([onOwn[1], onOther[1]]).toEqual([limit, limit]);
     }
-    // Two calls, because the minute may turn before the first.
+    // Two calls, because the minute may end before the first.
     expect([await limitOn(0, key), await limitOn(0, key)]).toContainEqual([429, '1']);
   });
 

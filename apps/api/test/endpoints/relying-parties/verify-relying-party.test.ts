@@ -1,4 +1,6 @@
-/** `POST /relying-parties/{did}/verify` (protocol §13, Claims). What a claim may do before: guarantees/claims. */
+/**
+ * `POST /relying-parties/{did}/verify` (protocol §13, Claims). guarantees/claims tests what a claim allows before that.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { randomSlug, withOwnDeployment } from '../../world/deployment.ts';

@@ -1,6 +1,5 @@
 /**
- * `POST /demo/approval` (protocol §13, §16): what is denied in the sandbox, approved by its Principal, on either of two
- * nodes.
+ * `POST /demo/approval` (protocol §13, §16): the sandbox's Principal approves a denied request, on either of two nodes.
  */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid, parseGrant } from '@svc/protocol';

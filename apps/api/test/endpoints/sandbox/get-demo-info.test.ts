@@ -1,4 +1,4 @@
-/** `GET /demo/info` (interface §Endpoints, Sandbox): who plays. */
+/** `GET /demo/info` (interface §Endpoints, Sandbox): the tenants of the sandbox. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { contractCall } from '../../world/contract-call.ts';

@@ -1,4 +1,4 @@
-/** `POST /demo/verify` (interface §Endpoints, Sandbox): real Receipts for anybody, from either of two nodes. */
+/** `POST /demo/verify` (interface §Endpoints, Sandbox): real Receipts without a key, from either of two nodes. */
 import { verifyReceipt } from '@svc/receipts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';

@@ -21,7 +21,7 @@ const at = (kids: readonly string[], index: number): string => kids[index] ?? ''
 const move = (to: 'retire' | 'compromise', kid: string, key: string, query = '') =>
   deployment.call('POST', `/keys/${encodeURIComponent(kid)}/${to}${query}`, { key });
 
-/** ALLOW, or the reason of the DENY. */
+/** Resolves with ALLOW or the reason of the DENY. */
 const verdict = async (tenants: Tenants, grant: HeldGrant): Promise<string> => {
   const body = await verifyBody(tenants, grant);
   const { decision, reason } = receiptOf(
@@ -210,7 +210,7 @@ describe('POST /keys/{kid}/compromise', () => {
       keys: [{ kid, state: 'compromised' }],
       did_document: null,
     });
-    // Named in a document perhaps, but never seen here.
+    // A document may publish it, but the service has never seen it.
     expect((await move('retire', `${did}#other`, key)).status).toBe(404);
   });
 });

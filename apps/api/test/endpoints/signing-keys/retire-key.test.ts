@@ -20,7 +20,7 @@ const at = (kids: readonly string[], index: number): string => kids[index] ?? ''
 const move = (to: 'retire' | 'compromise', kid: string, key: string, query = '') =>
   deployment.call('POST', `/keys/${encodeURIComponent(kid)}/${to}${query}`, { key });
 
-/** ALLOW, or the reason of the DENY. */
+/** Resolves with ALLOW or the reason of the DENY. */
 const verdict = async (tenants: Tenants, grant: HeldGrant): Promise<string> => {
   const body = await verifyBody(tenants, grant);
   const { decision, reason } = receiptOf(

@@ -1,4 +1,4 @@
-/** `GET /.well-known/ssf-configuration`, and that nothing is there without SVC_SSF. */
+/** `GET /.well-known/ssf-configuration`, and that no route of SSF exists without SVC_SSF. */
 import { areas, type Route } from '@svc/contract';
 import { expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';

@@ -1,4 +1,4 @@
-/** `GET /ssf/jwks.json`: any library that follows `jwks_uri` takes what events are signed with, and nothing else. */
+/** `GET /ssf/jwks.json`: a library that follows `jwks_uri` accepts what the keys of events sign, and nothing else. */
 import { expect, it } from 'vitest';
 import { DOMAIN } from '../../world/api-node.ts';
 import { publicJwkOf } from '../../world/published-keys.ts';

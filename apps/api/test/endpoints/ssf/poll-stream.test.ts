@@ -137,7 +137,7 @@ describe('POST /ssf/streams/{stream_id}/poll', () => {
       provisionKeys: [],
     });
     const caller = (await authenticator.authenticate(key, { mayBeRemembered: false })) as RpCaller;
-    // What happens while it waits.
+    // Changes the stream while the poll waits.
     const until = async () => void (await change(key, stream_id));
     const polling = {
       waits: { until } as unknown as Waits,

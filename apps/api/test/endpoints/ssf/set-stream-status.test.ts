@@ -1,4 +1,4 @@
-/** `POST /ssf/status`: what is kept of a stream that is paused, and of one that is disabled. */
+/** `POST /ssf/status`: which events a paused stream keeps, and which a disabled one. */
 import { expect, it } from 'vitest';
 import { CREDENTIAL_CHANGE, type Polled, type Stream, withStreams } from './world.ts';
 
@@ -12,7 +12,7 @@ const streamOfOwnRp = async () => {
     key,
     stream,
     set: async (status: string) => (await world.call('POST', '/ssf/status', { stream_id, status }, key)).json,
-    /** A decision, moved as the worker does. Answers its Receipt's id. */
+    /** Makes a decision and moves its event as the worker does. Returns the Receipt's id. */
     deny: async () => {
       const body = { grant: '', proof: '', action: {} };
       const { json } = await world.call('POST', '/verify', body, key);

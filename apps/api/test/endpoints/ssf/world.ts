@@ -1,4 +1,4 @@
-/** A transmitter, its tenants, and a receiver that polls as any library would. */
+/** A transmitter, its tenants, and a receiver that polls as a library does. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -11,7 +11,7 @@ import type { Tenants } from '../../world/tenants.ts';
 
 export const CREDENTIAL_CHANGE = 'https://schemas.openid.net/secevent/caep/event-type/credential-change';
 export const VERIFICATION = 'https://schemas.openid.net/secevent/ssf/event-type/verification';
-/** Well-formed, and nobody's. */
+/** Well formed, but the id of no stream. */
 export const NO_STREAM = 'ssf_01M7VZGC008Q2R7V9X1C4E6H8R';
 
 export const ROOT = 'a-root-for-tests-that-is-long-enough-0';
@@ -38,7 +38,7 @@ export interface Pushed {
   readonly set: string;
 }
 
-/** Accepts what is pushed to https://gateway.example/. For a test file; closed after it. */
+/** Starts a server that accepts what is pushed to https://gateway.example/, until the end of the test file. */
 export const startGateway = async () => {
   const pushed: Pushed[] = [];
   const server = createServer(async (request, response) => {
@@ -51,7 +51,7 @@ export const startGateway = async () => {
   return { pushed, map: JSON.stringify({ 'gateway.example': `http://127.0.0.1:${port}` }) };
 };
 
-/** Called at the top of a test file. `map`: of hosts that are pushed to. */
+/** Call it at the top of a test file. `map` is the `SVC_OUTBOUND_MAP` of hosts that get pushes. */
 export const withStreams = (map = '{}') => {
   const deployment = withOwnDeployment({
     SVC_SSF: '1',
@@ -74,7 +74,7 @@ export const withStreams = (map = '{}') => {
     if (answer.status !== 200) throw new Error(answer.text);
     return answer.json as unknown as Polled;
   };
-  /** The claims, checked as a receiver does: by the published keys, issuer, audience and type. */
+  /** The claims, verified as a receiver does: by the published keys, issuer, audience and type. */
   const verified = async (set: string, { iss, aud }: Pick<Stream, 'iss' | 'aud'>): Promise<JWTPayload> => {
     const { json } = await deployment.call('GET', '/ssf/jwks.json');
     const { payload } = await jwtVerify(set, createLocalJWKSet(json as unknown as JSONWebKeySet), {
@@ -87,7 +87,7 @@ export const withStreams = (map = '{}') => {
     get tenants() {
       return ownTenants();
     },
-    /** Of the Principal. */
+    /** The Principal's key. */
     get key() {
       return ownKey();
     },
@@ -100,7 +100,7 @@ export const withStreams = (map = '{}') => {
       if (status !== 201) throw new Error(said);
       return json as unknown as Stream;
     },
-    /** What happened is in the streams then, as the worker has it. */
+    /** Moves events into the streams, as the worker does. */
     move: async (): Promise<void> => {
       const logger = {
         warn: (fields: unknown) => {
@@ -118,7 +118,7 @@ export const withStreams = (map = '{}') => {
       while ((await deployment.sql.query('select from event_outbox limit 1')).rowCount);
       await deliverDue(deps, new AbortController().signal);
     },
-    /** The event that is in a SET alone. */
+    /** The claims of the only SET. */
     claimsOfOnly: async ({ sets }: Polled, stream: Stream) => {
       const all = Object.entries(sets);
       const [[jti, set] = ['', '']] = all;

@@ -1,4 +1,4 @@
-/** `GET /decisions/{receipt_id}/attestation` (protocol §12). What it is good for: deployments/leaked-key. */
+/** `GET /decisions/{receipt_id}/attestation` (protocol §12). deployments/leaked-key tests its use. */
 
 import { decodeBase64urlText } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';

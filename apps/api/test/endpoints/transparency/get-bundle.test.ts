@@ -54,7 +54,7 @@ it('A bundle is pending until the day is closed, then verifies offline in the SD
     expect(verified).toMatchObject({ ok: true, receipt, assumed: [] });
   }
 
-  // The service gets another DID: what was signed under the former one is checked under that.
+  // The service gets another DID: a signature under the former one is still checked under the former one.
   const { identity } = deployment.process.service;
   const former = { did: identity.did, receiptKeys: identity.receiptKeys, statusKeys: identity.statusKeys };
   const present = Object.getOwnPropertyDescriptors(identity);
@@ -83,7 +83,7 @@ it('A bundle is pending until the day is closed, then verifies offline in the SD
     spawnSync(process.execPath, [cli, 'verify', '--bundle', path, ...keys], { encoding: 'utf8' });
   const { status, stderr } = check(file);
   expect([status, stderr]).toEqual([0, '']);
-  // Evidence of another hash, and a Receipt that is not the one included.
+  // Evidence with another hash, and a Receipt that is not the one in the inclusion proof.
   writeFileSync(file, text.replace('"body":"', '"body":"x'));
   expect(check(file).status).toBe(1);
   writeFileSync(file, JSON.stringify({ ...json, receipt: malformed }));

@@ -1,4 +1,4 @@
-/** `GET /restores` (protocol §12). What stands in it after a restore: test/deployments/restore.deep.test.ts. */
+/** `GET /restores` (protocol §12). test/deployments/restore.deep.test.ts tests its content after a restore. */
 import { expect, it } from 'vitest';
 import { withDeployment } from '../../world/deployment.ts';
 

@@ -1,4 +1,4 @@
-/** `GET /decisions/stats` (interface §DecisionStats): decisions by Principal, and what was reported about them. */
+/** `GET /decisions/stats` (interface §DecisionStats): decisions by Principal, and the outcomes that were reported. */
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, encodeUlid } from '@svc/protocol';
 import { awayFromMidnight } from '@svc/testkit';
@@ -42,7 +42,7 @@ beforeAll(async () => {
     ...{ type: 'loss_reported', loss_amount: 500, currency: 'EUR' },
     correction_of: mistaken,
   });
-  // A sum beside another type is kept, and is no loss.
+  // An amount with another type is stored, but is not counted as a loss.
   await report(shop.key, allowed, { type: 'dispute_opened', loss_amount: 7_000, currency: 'EUR' });
   await report(shop.key, await decide(shop.did, { daysAgo: 2, principal: acme }), {
     ...{ type: 'loss_reported', loss_amount: 250, currency: 'EUR' },
@@ -52,7 +52,7 @@ beforeAll(async () => {
     type: 'cancelled',
   });
   await decide(shop.did, { daysAgo: 1, principal: null, reason: 'GRANT_MALFORMED' });
-  // Whoever made this Grant was not shown to be acme.
+  // The issuer of this Grant was not shown to be acme.
   await report(
     shop.key,
     await decide(shop.did, { daysAgo: 1, principal: acme, reason: 'ISSUER_UNVERIFIED' }),

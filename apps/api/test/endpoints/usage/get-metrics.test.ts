@@ -1,4 +1,7 @@
-/** `GET /metrics` (interface §Metrics): public, aggregate, self-test tenants apart, named by consent alone. */
+/**
+ * `GET /metrics` (interface §Metrics): public and aggregated; self-test tenants are separate, and Principals are named
+ * only by consent.
+ */
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, dayOf, encodeUlid } from '@svc/protocol';
 import { awayFromMidnight } from '@svc/testkit';

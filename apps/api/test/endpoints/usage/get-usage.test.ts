@@ -1,4 +1,7 @@
-/** `GET /usage` (interface §Usage, §GET /usage): every caller's view of the same decisions, before and after they are summed. */
+/**
+ * `GET /usage` (interface §Usage, §GET /usage): every caller's view of the same decisions, before and after they are
+ * aggregated.
+ */
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, encodeUlid } from '@svc/protocol';
 import { awayFromMidnight } from '@svc/testkit';
@@ -65,7 +68,7 @@ beforeAll(async () => {
   keys.org = await deployment.createKey('org:read', orgId);
   keys.observer = await deployment.createKey('observer', 'did:web:svc.test');
   keys.emptyOrg = await deployment.createKey('org:admin', await deployment.createOrg());
-  // What was decided before its DID was registered would be another's.
+  // Decisions before its DID was registered would belong to another holder.
   await sql.query(`update principals set created_at = now() - interval '60 days' where did = $1`, [member]);
   await sql.query('select svc_ensure_receipt_partitions(current_date - 41, current_date)');
   for (const one of decisions) await insert(one);
@@ -108,7 +111,7 @@ const groupBy = (some: readonly Decision[], nameOf: (one: Decision) => string | 
   return groups;
 };
 
-/** The answer, added up by hand. */
+/** The answer, with its counts summed by the test. */
 const usageOf = (
   isMeant: (one: Decision) => boolean,
   { sinceMs, untilMs }: Range = DEFAULT,

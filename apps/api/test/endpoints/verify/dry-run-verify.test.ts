@@ -1,4 +1,4 @@
-/** `POST /verify/dry-run`: what a verification would come to, and that nothing comes of it. */
+/** `POST /verify/dry-run`: the result that a verification would have, and that the call has no effect. */
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -151,7 +151,7 @@ describe('A Grant forged by a stranger under the id of another Grant', () => {
       receiptOf(await deployment.call('POST', '/verify', { key: owner.rpKey, body: own })).decision,
     ).toBe('ALLOW');
 
-    // The stranger's own key, under the id and for the Agent of the other.
+    // A stranger's key, for a Grant with the id and the Agent of the other one.
     const { privateJwk, registration } = await generatePrincipalKey();
     const slug = randomSlug('stranger');
     const stranger = await deployment.register('/principals', {
@@ -175,7 +175,7 @@ describe('A Grant forged by a stranger under the id of another Grant', () => {
       (await deployment.call('POST', '/verify/dry-run', { key: owner.rpKey, body: asked })).json;
     expect(JSON.stringify(await ask(own))).toContain('at most 19 (left of maxUses)');
 
-    // Nor by what becomes of an amount that is left, and of one that is not: no balances are asked for.
+    // An amount that is left and one that is not have the same answer: no balances are read.
     const verify = async (asked: unknown) =>
       receiptOf(await deployment.call('POST', '/verify', { key: owner.rpKey, body: asked }));
     for (const amount of [900, 901]) {
@@ -186,7 +186,8 @@ describe('A Grant forged by a stranger under the id of another Grant', () => {
       expect(checks).toMatchObject({ P3: true, P6: false, P18: true, P19: 'skipped', P20: 'skipped' });
       expect((await ask(asked)).checks).toEqual(checks);
     }
-    // With the Grant itself neither, where its Proof is not for this Action: above `maxAmount` P19 is judged without balances.
+    // Nor with the Grant itself, where its Proof is not for this Action: above `maxAmount` P19 is decided without
+    // balances.
     for (const [amount, judged] of [
       [901, 'skipped'],
       [1_001, false],
@@ -211,7 +212,7 @@ describe('A Grant forged by a stranger under the id of another Grant', () => {
   });
 });
 
-/** By whom a Proof is signed, and for which Grant. */
+/** The signer of a Proof, and the Grant that it names. */
 type Signing = Pick<Tenants, 'agent'> & Pick<HeldGrant, 'grantId'>;
 
 describe('A dry run by a relying party that may not use the Grant', () => {

@@ -1,4 +1,4 @@
-/** `POST /verify` (interface §Verify, §Receipt, §Limits): what is answered, and with which status. */
+/** `POST /verify` (interface §Verify, §Receipt, §Limits): the answers and their statuses. */
 import { createHash } from 'node:crypto';
 import { nativeCrypto } from '@svc/protocol/native';
 import { verifyReceipt } from '@svc/receipts';
@@ -146,7 +146,7 @@ describe('POST /verify answers 400', () => {
       expect((await verify(body, { 'idempotency-key': Buffer.from(key).toString('latin1') })).status).toBe(
         400,
       );
-    // None of these spent the Proof.
+    // No call above spent the Proof.
     expect(receiptOf(await verify(body)).decision).toBe('ALLOW');
   });
 });
@@ -234,7 +234,7 @@ describe('The rate limit of POST /verify', () => {
     const answers = [];
     for (let i = 0; i < 3; i++) answers.push(await verify(body, {}, limited.rpKey));
     for (const { headers } of answers) expect(headers['ratelimit-limit']).toBe('2');
-    // Three calls meet at most two windows of two.
+    // Three calls fall into at most two windows, each of which allows two.
     expect(answers[0]?.status).toBe(200);
     expect((await verify(body, {}, second)).status).toBe(200);
     const path = `/relying-parties/${limited.rpDid}`;
