@@ -19,7 +19,7 @@ const openApi = buildOpenApiDocument('https://svc.example') as unknown as OpenAp
 
 const nothingYet = (): Promise<never> => new Promise(() => {});
 
-/** Without `style` attributes, which the policy of the pages refuses in markup; the script sets them. */
+/** Removes `style` attributes, which the policy of the pages refuses in markup; the script sets them. */
 /** The pages that Vite builds; the guide has a build of its own. */
 type Rendered = Exclude<PageName, 'guide'>;
 
