@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(hosts.splice(0).map((host) => host.close())));
 
 describe('a request', () => {
-  it('reaches the host by its checked address, once, with nothing of ours but the question', async () => {
+  it('opens one connection, to the checked address, and sends only the headers that it needs', async () => {
     const seen: IncomingMessage[] = [];
     const { outbound, host, checked } = await serving((request, response) => {
       seen.push(request);
@@ -97,7 +97,7 @@ describe('a request', () => {
     ]);
   });
 
-  it.each([301, 302, 303, 307, 308])('does not follow %d', async (status) => {
+  it.each([301, 302, 303, 307, 308])('does not follow a redirect with status %d', async (status) => {
     let requests = 0;
     const { outbound } = await serving((_request, response) => {
       requests += 1;
@@ -107,7 +107,7 @@ describe('a request', () => {
     expect(requests).toBe(1);
   });
 
-  it.each([400, 404, 500, 503])('answers %d without reading its body', async (status) => {
+  it.each([400, 404, 500, 503])('returns status %d without reading the body', async (status) => {
     const { outbound } = await serving((_request, response) => {
       // Endless, and larger than any limit: reading it would end in a deadline or in `too-large`.
       response.writeHead(status).write(Buffer.alloc(1 << 20));
@@ -119,7 +119,7 @@ describe('a request', () => {
     });
   });
 
-  it('holds the size cap to the byte, announced or not', async () => {
+  it('enforces the size cap to the byte, with and without Content-Length', async () => {
     const { outbound } = await serving(({ url = '' }: IncomingMessage, response: ServerResponse) => {
       const [, length = '', how = ''] = url.split('/');
       const body = Buffer.alloc(Number(length), 'x');
@@ -138,7 +138,7 @@ describe('a request', () => {
     }
   });
 
-  it('counts the pieces of a body too, whatever they add up to', async () => {
+  it('limits the number of chunks of a body too, whatever their total size', async () => {
     const { outbound } = await saying((socket) =>
       socket.end(
         `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(30_000)}0\r\n\r\n`,
@@ -147,7 +147,7 @@ describe('a request', () => {
     expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'too-large' });
   });
 
-  it('an endless body costs no more than the cap', async () => {
+  it('ends an endless body as too large', async () => {
     const { outbound, host } = await serving((_request, response) => {
       const pour = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(65_536)));
@@ -166,7 +166,7 @@ describe('a request', () => {
     expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'encoding' });
   });
 
-  it('takes Content-Encoding identity for what it says', async () => {
+  it('accepts Content-Encoding identity', async () => {
     const { outbound } = await serving((_request, response) => {
       response.setHeader('content-encoding', 'Identity').end('{}');
     });
@@ -174,7 +174,7 @@ describe('a request', () => {
   });
 });
 
-describe('hostile HTTP is an answer of its own, never an exception', () => {
+describe('hostile HTTP:', () => {
   const head = 'HTTP/1.1 200 OK\r\n';
   const hostile: [string, string][] = [
     ['nothing', ''],
@@ -199,7 +199,7 @@ describe('hostile HTTP is an answer of its own, never an exception', () => {
     ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
     ['a NUL in a header', `${head}x: a\0b\r\n\r\n`],
   ];
-  it.each(hostile)('%s', async (_title, bytes) => {
+  it.each(hostile)('%s is a fault, not an exception', async (_title, bytes) => {
     const { outbound, host } = await saying((socket) => socket.end(bytes));
     const answer = await outbound.get(URL_TEXT);
     expect(answer.kind === 'unreachable' && ['protocol', 'encoding'].includes(answer.fault)).toBe(true);
@@ -231,7 +231,7 @@ describe('hostile HTTP is an answer of its own, never an exception', () => {
     },
   );
 
-  it('what TLS itself brings is counted, whatever the answer is in the end', async () => {
+  it('the overhead of TLS records counts against the cap, however small the answer is', async () => {
     const { outbound } = await saying((socket) => {
       // One record for each byte, which adds 22 bytes on the wire.
       const dripAll = (rest: string): unknown =>
@@ -244,27 +244,27 @@ describe('hostile HTTP is an answer of its own, never an exception', () => {
     });
   });
 
-  it('a few hints come before an answer', async () => {
+  it('eight interim 103 answers before the final one are accepted', async () => {
     const { outbound } = await saying((socket) =>
       socket.end(`${hint.repeat(8)}${head}content-length: 2\r\n\r\n{}`),
     );
     expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'answered', status: 200 });
   });
 
-  it('bytes after the answer are not another answer', async () => {
+  it('bytes after the answer are ignored', async () => {
     const { outbound } = await saying((socket) =>
       socket.end(`${head}content-length: 2\r\n\r\n{}HTTP/1.1 500 no\r\ncontent-length: 0\r\n\r\n`),
     );
     expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'answered', status: 200 });
   });
 
-  it('a reset is a fault', async () => {
+  it('a connection that the host closes without an answer is a fault', async () => {
     const { outbound } = await saying((socket) => socket.destroy());
     expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'protocol' });
   });
 });
 
-describe('the deadline covers every wait', () => {
+describe('deadline and concurrency:', () => {
   const drip = (socket: Socket, every: string, ms = 20): void => {
     const timer = setInterval(() => socket.write(every), ms);
     socket.on('close', () => clearInterval(timer));
@@ -287,7 +287,7 @@ describe('the deadline covers every wait', () => {
     ],
     ['slow hints', (socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n', 60)],
   ];
-  it.each(slow)('%s', async (_title, talk) => {
+  it.each(slow)('the deadline covers %s', async (_title, talk) => {
     const { outbound } = await saying(talk);
     expect(await outbound.get(URL_TEXT, { timeoutMs: 250 })).toMatchObject({
       kind: 'unreachable',
@@ -295,7 +295,7 @@ describe('the deadline covers every wait', () => {
     });
   });
 
-  it('leaves no connection behind', async () => {
+  it('the deadline closes the connection', async () => {
     let closed: Promise<unknown> = Promise.resolve();
     const { outbound } = await saying((socket) => {
       // A reset closes it too.
@@ -305,7 +305,7 @@ describe('the deadline covers every wait', () => {
     await closed;
   });
 
-  it('a TLS handshake that never ends, and leaves no connection behind', async () => {
+  it('the deadline covers a TLS handshake that never ends, and closes its connection', async () => {
     let closed: Promise<unknown> = Promise.resolve();
     const host = await keep(
       startTcpHost((socket) => {
@@ -318,7 +318,7 @@ describe('the deadline covers every wait', () => {
     await closed;
   });
 
-  it('a resolver that ignores everything', async () => {
+  it('the deadline covers a resolver that never answers and so keeps its place', async () => {
     const stuck = () => new Promise<never>(() => {});
     const dns = { addresses: stuck, txt: stuck };
     const { outbound, checked } = worldOf(authority.ca, {}, { dns, maxConcurrent: 1 });
@@ -330,7 +330,7 @@ describe('the deadline covers every wait', () => {
     expect(checked).toEqual([]);
   });
 
-  it('an answer of the resolver after the deadline connects to nothing', async () => {
+  it('an answer of the resolver after the deadline leads to no connection', async () => {
     let answer: (value: AddressAnswer) => void = () => {};
     const dns = {
       ...tableDns(),
@@ -346,7 +346,7 @@ describe('the deadline covers every wait', () => {
     expect(checked).toEqual([]);
   });
 
-  it('more requests than places and queue are turned away at once', async () => {
+  it('requests beyond the places and the queue are refused as busy', async () => {
     const routes = { [HOST_ADDRESS]: await closedEndpoint() };
     const { outbound } = worldOf(authority.ca, routes, { maxConcurrent: 1 });
     const answers = await Promise.all(Array.from({ length: 8 }, () => outbound.get(URL_TEXT)));
@@ -355,7 +355,7 @@ describe('the deadline covers every wait', () => {
     expect(faults.filter((fault) => fault === 'connect').length).toBe(5);
   });
 
-  it('a tenant has a tenth of the places, all newcomers together too, and keeps no other from being asked for', async () => {
+  it('a tenant has at most a tenth of the places, so have all newcomers together, and other tenants are still served', async () => {
     const asked: (string | undefined)[] = [];
     const host = await keep(
       startHttpsHost(leaf, ({ url }, response) => {
@@ -378,16 +378,16 @@ describe('the deadline covers every wait', () => {
   });
 });
 
-describe('TLS is verified for the host of the URL', () => {
+describe('TLS verification', () => {
   const ok: RequestListener = (_request, response) => void response.end('{}');
 
   it.each([
     ['another host', () => authority.issue(['other.example'])],
-    ['a sibling', () => authority.issue(['www.acme.example'])],
-    ['a whole top-level name', () => authority.issue(['*.example'])],
+    ['a sibling host', () => authority.issue(['www.acme.example'])],
+    ['a wildcard of a top-level name', () => authority.issue(['*.example'])],
     ['another authority', async () => (await createAuthority()).issue(['acme.example'])],
     [
-      'the past',
+      'expired',
       () =>
         authority.issue(['acme.example'], {
           from: new Date(Date.now() - 20 * DAY_MS),
@@ -395,14 +395,14 @@ describe('TLS is verified for the host of the URL', () => {
         }),
     ],
     [
-      'the future',
+      'not yet valid',
       () =>
         authority.issue(['acme.example'], {
           from: new Date(Date.now() + DAY_MS),
           to: new Date(Date.now() + 20 * DAY_MS),
         }),
     ],
-  ])('a certificate for %s is refused, and no request is sent', async (_title, issue) => {
+  ])('refuses a certificate (%s), and no request is sent', async (_title, issue) => {
     let requests = 0;
     const { outbound } = await serving(
       () => {
@@ -414,7 +414,7 @@ describe('TLS is verified for the host of the URL', () => {
     expect(requests).toBe(0);
   });
 
-  it('an environment that turns verification off turns nothing off', async () => {
+  it('cannot be turned off by NODE_TLS_REJECT_UNAUTHORIZED', async () => {
     const { outbound } = await serving(ok, await authority.issue(['other.example']));
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
@@ -424,7 +424,7 @@ describe('TLS is verified for the host of the URL', () => {
     }
   });
 
-  it('finite-field Diffie-Hellman, of a length that the host would choose, is not spoken', async () => {
+  it('refuses finite-field Diffie-Hellman, whose length the host would choose', async () => {
     const rsa = await createAuthority('rsa');
     const prime: TlsOptions = {
       ciphers: 'DHE-RSA-AES128-GCM-SHA256',
@@ -442,7 +442,7 @@ describe('TLS is verified for the host of the URL', () => {
     }
   });
 
-  it('a host of TLS 1.2 is heard, and makes no second handshake over the same connection', async () => {
+  it('accepts a host with TLS 1.2, but no renegotiation', async () => {
     const answerAfter = async (prepare: (socket: TLSSocket, then: () => void) => void, timeoutMs = 3000) => {
       const talk = (socket: TLSSocket) =>
         prepare(socket, () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'));
@@ -456,7 +456,7 @@ describe('TLS is verified for the host of the URL', () => {
     expect(await answerAfter(again, 250)).toMatchObject({ kind: 'unreachable' });
   });
 
-  it('a chain of certificates beyond 32 KB ends the handshake', async () => {
+  it('accepts a chain of 5 certificates and refuses one of 101', async () => {
     const askWith = async (copies: number) => {
       const cert = [leaf.cert, ...Array(copies).fill(authority.ca)].join('\n');
       const { outbound } = await serving(ok, { ...leaf, cert });
@@ -466,7 +466,7 @@ describe('TLS is verified for the host of the URL', () => {
     expect(await askWith(100)).toMatchObject({ kind: 'unreachable', fault: 'tls' });
   });
 
-  it('without the tests’ authority the same host is not trusted', async () => {
+  it('refuses the test host where the test authority is not trusted', async () => {
     const host = await keep(startHttpsHost(leaf, ok));
     const outbound = createOutbound(
       { mode: 'production', outboundMap: null, dns: tableDns() },
@@ -475,14 +475,14 @@ describe('TLS is verified for the host of the URL', () => {
     expect(await outbound.get(URL_TEXT)).toMatchObject({ fault: 'tls' });
   });
 
-  it('a host that speaks plain HTTP on 443 is a fault', async () => {
+  it('fails with fault tls where a host speaks plain HTTP on port 443', async () => {
     const host = await keep(startHttpHost(ok));
     const { outbound } = worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint });
     expect(await outbound.get(URL_TEXT)).toMatchObject({ fault: 'tls' });
   });
 });
 
-describe('addresses', () => {
+describe('address lookup:', () => {
   it('the next address is tried when one refuses the connection', async () => {
     const host = await keep(startHttpsHost(leaf, (_request, response) => void response.end('{}')));
     const { outbound } = worldOf(
@@ -493,7 +493,7 @@ describe('addresses', () => {
     expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'answered', status: 200 });
   });
 
-  it('a refused connection is a fault', async () => {
+  it('a refused connection is the fault connect', async () => {
     const { outbound } = worldOf(authority.ca, { [HOST_ADDRESS]: await closedEndpoint() });
     expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'connect' });
   });
@@ -502,12 +502,12 @@ describe('addresses', () => {
     ['absent', { kind: 'absent' }, 'no-address'],
     ['no addresses at all', addresses(), 'no-address'],
     ['a failure', { kind: 'unreachable', fault: 'dns', why: 'DNS: ESERVFAIL' }, 'dns'],
-  ] as const)('DNS: %s', async (_title, answer, fault) => {
+  ] as const)('DNS (%s) ends in a fault', async (_title, answer, fault) => {
     const { outbound } = worldOf(authority.ca, {}, { dns: tableDns({ 'acme.example': answer }) });
     expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault });
   });
 
-  it('no more than 64 addresses are looked at', async () => {
+  it('a host with more than 64 addresses is the fault dns', async () => {
     const host = await keep(startHttpsHost(leaf, (_request, response) => response.end('{}')));
     const askWith = (count: number) => {
       const dns = tableDns({ 'acme.example': addresses(...Array(count).fill(HOST_ADDRESS)) });
@@ -517,7 +517,7 @@ describe('addresses', () => {
     expect(await askWith(65)).toMatchObject({ kind: 'unreachable', fault: 'dns' });
   });
 
-  it('a refusal does not repeat what the resolver knows', async () => {
+  it('a refusal does not contain the address that the resolver returned', async () => {
     const dns = tableDns({ 'acme.example': addresses('10.11.12.13') });
     const { outbound } = worldOf(authority.ca, {}, { dns });
     const answer = await outbound.get(URL_TEXT);
@@ -527,7 +527,7 @@ describe('addresses', () => {
 });
 
 describe('the outbound map', () => {
-  it('is refused in production, and outside loopback', () => {
+  it('is refused in production, and where a target is not a plain http origin on loopback', () => {
     const map = { hosts: {}, txt: {} };
     expect(() => createOutbound({ mode: 'production', outboundMap: map })).toThrow(RangeError);
     for (const base of [
@@ -541,7 +541,7 @@ describe('the outbound map', () => {
       ).toThrow(RangeError);
   });
 
-  it('leads the hosts it names to loopback, and their TXT names to its own', async () => {
+  it('routes the hosts that it names to loopback, and answers TXT questions about them itself', async () => {
     const hash = createHash('sha256').update('token').digest('hex');
     const host = await keep(
       startHttpHost((request, response) => void response.end(`${request.headers.host}${request.url}`)),
@@ -574,7 +574,7 @@ describe('the outbound map', () => {
     await expect(outbound.resolveTxt('_svc-challenge.other.example')).rejects.toThrow('DNS was asked');
   });
 
-  it('has no members but its own', async () => {
+  it('does not take inherited property names as hosts', async () => {
     const { outbound } = worldOf(
       authority.ca,
       { [HOST_ADDRESS]: await closedEndpoint() },

@@ -87,7 +87,7 @@ const approved = asked({
 });
 
 describe('an approval', () => {
-  it('signs the Action that was denied, for that Agent and relying party, once, for ten minutes, and sends it', async () => {
+  it('signs a Grant for the denied Action, Agent and relying party, for one use and ten minutes, and sends it', async () => {
     await using server = await serve({ json: approved });
     const { approvals } = clientAt(server.baseUrl);
     expect(approvals.terms(asked())).toEqual({
@@ -116,7 +116,7 @@ describe('an approval', () => {
     ['11 minutes behind', -11],
     ['a day ahead', 1_440],
   ])(
-    'begins a second before the service allocated it and lasts 600 s where the clock here is %s',
+    'begins one second before the allocation and lasts 600 s where the local clock is %s',
     async (_, minutes) => {
       await using server = await serve({ json: approved });
       const now = () => NOW_MS + minutes * 60_000;
@@ -135,7 +135,7 @@ describe('an approval', () => {
   it.each([
     ['2 hours behind', -2],
     ['27 hours ahead', 27],
-  ])('is not given where the clock here is %s, which the message names', async (_, hours) => {
+  ])('is refused where the local clock is %s, and the message names that clock', async (_, hours) => {
     await using server = await serve({ json: approved });
     const nowMs = NOW_MS + hours * 3_600_000;
     const { approvals } = createPrincipalClient({ ...optionsAt(server.baseUrl), now: () => nowMs });
@@ -150,7 +150,7 @@ describe('an approval', () => {
   it.each([
     ['two seconds before the denial', -2],
     ['27 hours after it', 97_200],
-  ])('is not signed where the service allocates it %s', async (_, seconds) => {
+  ])('is not signed where the service allocates the Grant %s', async (_, seconds) => {
     const at = Date.parse(honest.receipt.evaluated_at) + seconds * 1_000;
     const id = `urn:svc:grant:${encodeUlid(at, new Uint8Array(10))}`;
     await using server = await startServer(({ path }) =>
@@ -186,7 +186,7 @@ describe('an approval', () => {
   });
 
   it.each(['approved', 'denied', 'expired', 'cancelled'] as const)(
-    'of what is %s already is refused before anything is allocated or signed',
+    'of a request that is %s already is refused before anything is allocated or signed',
     async (status) => {
       await using server = await serve('silence');
       const request = asked({ task: { ...asked().task, status } });
@@ -196,7 +196,7 @@ describe('an approval', () => {
     },
   );
 
-  it('lasts 900 seconds at most', async () => {
+  it('refuses a lifetime other than 1 to 900 whole seconds', async () => {
     await using server = await serve('silence');
     const { approvals } = clientAt(server.baseUrl);
     for (const lifetimeSeconds of [0, 901, 1.5])
@@ -206,7 +206,7 @@ describe('an approval', () => {
     expect(server.received).toEqual([]);
   });
 
-  it('that is refused leaves no Grant in force: it is revoked, and the refusal is what is thrown', async () => {
+  it('that the service refuses revokes its Grant and throws the refusal', async () => {
     const refused = { status: 409, json: { error: 'CONFLICT', message: 'The request is expired already.' } };
     await using server = await serve(refused);
     const error = await failure(() => clientAt(server.baseUrl).approvals.approve(asked()));
@@ -215,7 +215,7 @@ describe('an approval', () => {
     expect([last?.path, JSON.parse(last?.body ?? '{}')]).toEqual(['/revoke', { grant_id: GRANT_ID }]);
   });
 
-  it('of which the answer is lost, or is or was a 503, is looked for: approved where it was, and else no Grant is left in force', async () => {
+  it('after a lost answer or a 503 is looked up: it succeeds if the request is approved, and else revokes its Grant', async () => {
     const later = unavailable('3600');
     const tooMany = { ...(later as object), status: 429 };
     for (const [ending, kind, state, isApproved] of [
@@ -245,7 +245,7 @@ describe('an approval', () => {
     }
   });
 
-  it('names the Grant and until when it holds, where it is refused and cannot be revoked', async () => {
+  it('that is refused and whose Grant cannot be revoked names the Grant and the end of its validity', async () => {
     const gone = { status: 409, json: { error: 'CONFLICT', message: 'The request is expired already.' } };
     const broken = { status: 500, json: { error: 'INTERNAL', message: 'no' } };
     await using server = await serve(gone, honest, broken);
@@ -254,7 +254,7 @@ describe('an approval', () => {
     expect(error?.message).toMatch(/could not be revoked.* in force until 2026-11-20T08:10:00Z/);
   });
 
-  it('is none where the service answers that another Grant approved it', async () => {
+  it('fails where the service answers that another Grant approved the request', async () => {
     const result = { ...approved.result, grant_id: GRANT_ID.replace('A', 'B') };
     await using server = await serve({ json: { ...approved, result } });
     const error = await failure(() => clientAt(server.baseUrl).approvals.approve(asked()));
@@ -262,7 +262,7 @@ describe('an approval', () => {
     expect(server.received.at(-1)?.path).toBe('/revoke');
   });
 
-  it('is none where the Receipt is of another service than the one that is meant', async () => {
+  it('fails where the Receipt is of another service than serviceDid', async () => {
     await using server = await serve({ json: approved });
     const of = (serviceDid: string) =>
       createPrincipalClient({ ...optionsAt(server.baseUrl), serviceDid }).approvals.approve(asked());
@@ -271,7 +271,7 @@ describe('an approval', () => {
     expect((await of('did:web:svc.test')).task.status).toBe('approved');
   });
 
-  it('takes no answer about another request', async () => {
+  it('refuses an answer about another request, as get and reject do', async () => {
     const task = { ...asked().task, id: ID.replace('S', 'T') };
     await using server = await serve({ json: asked({ task }) });
     const { approvals } = clientAt(server.baseUrl);
@@ -284,7 +284,7 @@ describe('an approval', () => {
   });
 });
 
-describe('a service that lies gets no signature: refused before anything is allocated is', () => {
+describe('approve and check refuse, before anything is allocated,', () => {
   const other = agentFromJwk(testJwk('another agent'));
   const dearer = { ...action, amount: 900_000 } as const;
   const stranger = {
@@ -312,7 +312,7 @@ describe('a service that lies gets no signature: refused before anything is allo
     ['another Grant', /another Grant/, { grant_id: GRANT_ID.replace('A', 'B') }, null],
     ['another Principal', /another Principal/, { principal: 'did:web:other.example' }, null],
     [
-      'what the Agent of another Principal was denied, all of which agrees',
+      'a consistent denial of another Principal’s Agent',
       /another Principal/,
       sign({ agent: other, grantId: stranger.grantId }).then((proof) =>
         deniedRequest({ ...world, ...stranger, proof }),
@@ -328,15 +328,15 @@ describe('a service that lies gets no signature: refused before anything is allo
     ['no Proof', /without the Proof/, { proof: null }, null],
     ['no denial', /names no denial/, { receipt_id: null }, null],
     ['a Proof that nobody signed', /has not signed/, { proof: `${proof.slice(0, -8)}AAAAAAAA` }, null],
-    ['a Proof beside a Receipt of another', /another Proof/, { proof: another }, null],
+    ['a Proof beside the Receipt of another Proof', /another Proof/, { proof: another }, null],
     [
-      'a Proof of more than five minutes before the denial',
+      'a Proof from more than five minutes before the denial',
       /at another time/,
       denied({ now: () => NOW_MS - 301_000 }),
       null,
     ],
-    ['a Proof of after the denial', /at another time/, denied({ now: () => NOW_MS + 6_000 }), null],
-    ['a resource that is not read as it stands', /not seen/, denied({ action: unseen }), null],
+    ['a Proof from after the denial', /at another time/, denied({ now: () => NOW_MS + 6_000 }), null],
+    ['a resource with invisible characters', /not seen/, denied({ action: unseen }), null],
     ['a Receipt of another Action', /another Action/, {}, deniedRequest({ ...world, proof, action: dearer })],
     [
       'a Receipt that the service did not sign',
@@ -369,7 +369,7 @@ describe('a service that lies gets no signature: refused before anything is allo
     expect(server.received.some(({ method }) => method === 'POST')).toBe(false);
   });
 
-  it('a request that becomes the honest one while its evidence is fetched', async () => {
+  it('a request that changes into the honest one while its evidence is fetched', async () => {
     await using server = await serve('silence');
     const { approvals } = clientAt(server.baseUrl);
     for (const work of [approvals.approve, approvals.check]) {
@@ -385,7 +385,7 @@ describe('a service that lies gets no signature: refused before anything is allo
     expect(server.received.some(({ method }) => method === 'POST')).toBe(false);
   });
 
-  it('what another Principal is asked, by whose key signs, else by the `principal` that was given, else by whose API key it is', async () => {
+  it('a request to a Principal other than that of the signer, else of `principal`, else of the API key', async () => {
     const { principal } = stranger;
     const denied = await deniedRequest({ ...world, principal, proof });
     await using server = await startServer(({ path }) =>
@@ -403,7 +403,7 @@ describe('a service that lies gets no signature: refused before anything is allo
     expect(await check({})).toBeNull();
   });
 
-  it('a Receipt under another key than that of the DID document that is pinned', async () => {
+  it('a Receipt under another key than that of the pinned DID document', async () => {
     const { didDocument } = honest;
     await using server = await serve('silence');
     const pinnedTo = (document: object) =>

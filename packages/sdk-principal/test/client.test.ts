@@ -48,8 +48,8 @@ const failure = async (work: Promise<unknown>): Promise<SvcError> => {
 
 afterEach(() => vi.unstubAllEnvs());
 
-describe('issuing a Grant', () => {
-  it('refuses a budget that the service would find malformed, before anything is reserved', async () => {
+describe('grants.issue', () => {
+  it('refuses a budget that the service would find malformed before it allocates an id', async () => {
     await using server = await startServer([created(allocation)]);
     const constraints = { maxAmount: 1, currency: 'USD', period: 'day' };
     const capabilities = [{ action: 'commerce:purchase', constraints } as const];
@@ -58,7 +58,7 @@ describe('issuing a Grant', () => {
     expect([error.kind, server.received]).toEqual(['invalid-argument', []]);
   });
 
-  it('reserves with the key and signs locally what was reserved', async () => {
+  it('allocates with the API key, and signs locally what the service allocated', async () => {
     await using server = await startServer([created(allocation)]);
     const issued = await clientOf(server.baseUrl).grants.issue({ ...request, audience: [SHOP] });
     expect(server.received).toMatchObject([
@@ -84,7 +84,7 @@ describe('issuing a Grant', () => {
     });
   });
 
-  it('is of the request as it was at the call, whatever becomes of that object before the answer', async () => {
+  it('signs the request as it was at the call, although the object changes before the answer', async () => {
     await using server = await startServer([created(allocation)]);
     const [purchase] = structuredClone(capabilities);
     const audience = [SHOP];
@@ -113,7 +113,7 @@ describe('issuing a Grant', () => {
     ['forty seconds ahead', -40_000, '2026-11-20T12:00:39Z'],
     ['five minutes ahead', -300_000, '2026-11-20T12:04:59Z'],
   ])(
-    'begins a second before the service allocated it, so that every node lets it hold, where the service’s clock is %s',
+    'sets validFrom one second before the allocation, so every node accepts the Grant, where the service’s clock is %s',
     async (_, behindMs, validFrom) => {
       await using server = await startServer([created({ ...allocation, id: idAt(NOON_MS - behindMs) })]);
       const issued = await clientOf(server.baseUrl, { now: () => NOON_MS }).grants.issue(request);
@@ -126,7 +126,7 @@ describe('issuing a Grant', () => {
     [360_000, '360 s ahead of'],
     [-360_000, '360 s behind'],
   ])(
-    'is not signed by a clock that is %i ms ahead, unless it is said when it begins',
+    'refuses to sign where the local clock is %i ms ahead, unless validFrom is given',
     async (aheadMs, says) => {
       await using server = await startServer([created({ ...allocation, id: idAt(NOON_MS - aheadMs) })]);
       const sign = vi.fn(signer.sign);
@@ -141,7 +141,7 @@ describe('issuing a Grant', () => {
     },
   );
 
-  it('ends when it shall where that is 90 days from now, and a second later is refused before anything is sent', async () => {
+  it('accepts a validUntil 90 days from now, and refuses one a second later before anything is sent', async () => {
     const nowMs = Date.parse('2026-11-20T08:00:00.010Z');
     const id = `urn:svc:grant:${encodeUlid(nowMs - 40, new Uint8Array(10))}`;
     await using server = await startServer([created({ ...allocation, id })]);
@@ -154,14 +154,14 @@ describe('issuing a Grant', () => {
     expect([issued.validFrom, issued.validUntil]).toEqual(['2026-11-20T08:00:00Z', '2027-02-18T08:00:00Z']);
   });
 
-  it('of 90 days by a clock that is ahead holds at once, and ends by so much earlier', async () => {
+  it('with a clock that is ahead, issues a 90-day Grant that holds at once and ends earlier by that difference', async () => {
     await using server = await startServer([created({ ...allocation, id: idAt(NOON_MS - 240_000) })]);
     const { grants } = clientOf(server.baseUrl, { now: () => NOON_MS });
     const issued = await grants.issue({ ...request, validUntil: new Date(NOON_MS + 90 * 86_400_000) });
     expect([issued.validFrom, issued.validUntil]).toEqual(['2026-11-20T11:56:01Z', '2027-02-18T11:56:01Z']);
   });
 
-  it('that would end before it was allocated is not signed, and the clock is named', async () => {
+  it('does not sign a Grant that would end before its allocation, and the error names the clock', async () => {
     await using server = await startServer([created({ ...allocation, id: idAt(NOON_MS + 240_000) })]);
     const sign = vi.fn(signer.sign);
     const { grants } = clientOf(server.baseUrl, { now: () => NOON_MS, signer: { kid: signer.kid, sign } });
@@ -174,7 +174,7 @@ describe('issuing a Grant', () => {
     expect(sign).not.toHaveBeenCalled();
   });
 
-  it('the signature verifies with OpenSSL and with jose, over exactly the claims of the profile', async () => {
+  it('signs exactly the claims of the profile, and the signature verifies with OpenSSL and with jose', async () => {
     await using server = await startServer([created(allocation)]);
     const { grant } = await clientOf(server.baseUrl).grants.issue(request);
     const jws = parseCompactJws(grant, 16_384);
@@ -202,7 +202,7 @@ describe('issuing a Grant', () => {
     });
   });
 
-  it('the same key and input give the same bytes', async () => {
+  it('gives the same bytes for the same key and input', async () => {
     await using server = await startServer([created(allocation)]);
     const client = clientOf(server.baseUrl);
     const grants = await Promise.all([client.grants.issue(request), client.grants.issue(request)]);
@@ -245,7 +245,7 @@ describe('issuing a Grant', () => {
     ['a lifetime of a fraction', { lifetimeSeconds: 1.5 }, /lifetimeSeconds.* given 1.5/],
     ['a lifetime as text', { lifetimeSeconds: '60' }, /lifetimeSeconds.* given a string/],
     [
-      'an undefined lifetime, which 30 days would stand for',
+      'an undefined lifetime, instead of taking 30 days',
       { lifetimeSeconds: undefined },
       /lifetimeSeconds.*30 days/,
     ],
@@ -258,7 +258,7 @@ describe('issuing a Grant', () => {
       /audience.* given an array of 1 \(object\)/,
     ],
     [
-      'an undefined audience, which any would stand for',
+      'an undefined audience, instead of allowing any',
       { audience: undefined },
       /audience.*any registered relying party/,
     ],
@@ -284,7 +284,7 @@ describe('issuing a Grant', () => {
     ],
     ...[['maxTotal'], ['maxUses'], ['maxPerPeriod'], ['maxPerPeriod', 'period']].map(
       (names): [string, object, RegExp] => [
-        `an undefined ${names.join(' and ')}, which no budget would stand for`,
+        `an undefined ${names.join(' and ')}, instead of setting no budget`,
         {
           capabilities: [buys(1, 'USD', { ...Object.fromEntries(names.map((name) => [name, undefined])) })],
         },
@@ -337,7 +337,7 @@ describe('issuing a Grant', () => {
     expect(server.received).toEqual([]);
   });
 
-  it('is refused without a request, and for one that inherits what nobody knows', async () => {
+  it('refuses a request that is no object, or that inherits an unknown option', async () => {
     await using server = await startServer([created(allocation)]);
     const { grants } = clientOf(server.baseUrl);
     const inheriting = Object.assign(Object.create({ audiences: [SHOP] }), request);
@@ -347,7 +347,7 @@ describe('issuing a Grant', () => {
     expect(server.received).toEqual([]);
   });
 
-  it('takes times as dates or text, and a window of exactly 90 days', async () => {
+  it('accepts times as Date or text, and a window of exactly 90 days', async () => {
     await using server = await startServer([created(allocation)]);
     const { grants } = clientOf(server.baseUrl);
     const from = { validFrom: new Date('2026-11-20T08:00:00.999Z') };
@@ -369,7 +369,7 @@ describe('issuing a Grant', () => {
     ],
     ['another id', { ...allocation, id: 'urn:svc:grant:1' }, 'bad-response'],
     [
-      'another purpose',
+      'another status purpose',
       { ...allocation, credentialStatus: { ...allocation.credentialStatus, statusPurpose: 'suspension' } },
       'bad-response',
     ],
@@ -379,7 +379,7 @@ describe('issuing a Grant', () => {
       'bad-response',
     ],
     [
-      'an open status entry',
+      'a status entry with a further member',
       { ...allocation, credentialStatus: { ...allocation.credentialStatus, extra: 1 } },
       'bad-response',
     ],
@@ -393,7 +393,7 @@ describe('issuing a Grant', () => {
     expect(sign).not.toHaveBeenCalled();
   });
 
-  it('a signer of anything but a did:web key, or none, is refused', async () => {
+  it('refuses a signer whose key is no did:web key, and a missing signer', async () => {
     await using server = await startServer([created(allocation)]);
     const { grants } = clientOf(server.baseUrl, { signer: agent });
     expect((await failure(grants.issue(request))).kind).toBe('invalid-argument');
@@ -407,8 +407,8 @@ const revoked: Reply = {
   json: { grant_id: GRANT_ID, revoked: true, revoked_at: '2026-11-20T08:01:00.000Z' },
 };
 
-describe('revoking', () => {
-  it('goes on through 503, 429, what a gateway answers and lost connections until the service confirms', async () => {
+describe('grants.revoke', () => {
+  it('retries after 503, 429, gateway answers and lost connections until the service confirms', async () => {
     const limited = { ...(unavailable() as object), status: 429 };
     await using server = await startServer([
       unavailable(),
@@ -427,7 +427,7 @@ describe('revoking', () => {
     expect(server.received.map(({ body }) => body)).toEqual(Array(8).fill(`{"grant_id":"${GRANT_ID}"}`));
   });
 
-  it('goes on for three times as long as other calls, and ends with what the service said', async () => {
+  it('retries for three times as long as other calls, and then reports the last answer of the service', async () => {
     const waits = Array.from({ length: 3 }, () => unavailable('1'));
     await using server = await startServer([...waits, unavailable('0'), unavailable('3')]);
     const client = clientOf(server.baseUrl, { timeoutMs: 2_000 });
@@ -449,7 +449,7 @@ describe('revoking', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('says that the outcome is unknown when every answer is lost, or one is and no other is good', async () => {
+  it('reports an unknown outcome when every answer is lost, or when one is lost and the next is an error', async () => {
     await using lost = await startServer(['destroy']);
     const impatient = clientOf(lost.baseUrl, { timeoutMs: 100 });
     expect(await failure(impatient.grants.revoke(GRANT_ID))).toMatchObject({
@@ -469,7 +469,7 @@ describe('revoking', () => {
     expect(await failure(work)).toMatchObject({ kind: 'outcome-unknown', cause: { kind: 'timeout' } });
   });
 
-  it('does not repeat what the service refused', async () => {
+  it('does not repeat a request that the service refused', async () => {
     await using server = await startServer([
       { status: 404, json: { error: 'NOT_FOUND', message: 'no such Grant' } },
     ]);
@@ -492,12 +492,12 @@ describe('revoking', () => {
     ],
     ['no revocation', { grant_id: GRANT_ID, revoked: false, revoked_at: allocation.allocated_at }],
     ['no instant', { grant_id: GRANT_ID, revoked: true, revoked_at: 'now' }],
-  ])('an answer about %s is not a confirmation', async (_, json) => {
+  ])('does not accept an answer about %s as a confirmation', async (_, json) => {
     await using server = await startServer([{ json }]);
     expect((await failure(clientOf(server.baseUrl).grants.revoke(GRANT_ID))).kind).toBe('bad-response');
   });
 
-  it('ends at once with the caller signal, before and during the call', async () => {
+  it('ends as aborted when the caller’s signal fires, before or during the call', async () => {
     const controller = new AbortController();
     await using server = await startServer(() => {
       controller.abort();
@@ -521,8 +521,8 @@ const summary = (last: string) => ({
   state: 'active',
 });
 
-describe('listing', () => {
-  it('walks every page, asking for the next only when it is wanted', async () => {
+describe('listing Grants', () => {
+  it('fetches every page, and the next one only when it is needed', async () => {
     await using server = await startServer([
       { json: { grants: [summary('A'), summary('B')], next_cursor: 'a b&c' } },
       { json: { grants: [], next_cursor: 'd' } },
@@ -545,7 +545,7 @@ describe('listing', () => {
     expect(queries).toEqual([filter, { ...filter, cursor: 'a b&c' }, { ...filter, cursor: 'd' }]);
   });
 
-  it('a list that leads back into itself ends with an error', async () => {
+  it('ends with an error where a cursor repeats', async () => {
     await using server = await startServer([{ json: { grants: [summary('A')], next_cursor: 'again' } }]);
     const drain = async () => {
       for await (const _ of clientOf(server.baseUrl).grants.list());
@@ -558,7 +558,7 @@ describe('listing', () => {
     ['no list', { grants: null, next_cursor: null }],
     ['no cursor', { grants: [] }],
     ['a Grant in no known state', { grants: [{ ...summary('A'), state: 'paused' }], next_cursor: null }],
-  ])('a page with %s is refused', async (_, json) => {
+  ])('refuses a page with %s', async (_, json) => {
     await using server = await startServer([{ json }]);
     expect((await failure(clientOf(server.baseUrl).grants.page())).kind).toBe('bad-response');
   });
@@ -573,7 +573,7 @@ const me = {
 };
 
 describe('the transport', () => {
-  it('takes the key from the environment at the first call', async () => {
+  it('reads the API key from the environment at the call', async () => {
     await using server = await startServer([{ json: { ...me, kind: 'managed' } }]);
     const client = createPrincipalClient({ baseUrl: `${server.baseUrl}/` });
     expect(await failure(client.me())).toMatchObject({ kind: 'configuration', message: /SVC_PRINCIPAL_KEY/ });
@@ -584,7 +584,7 @@ describe('the transport', () => {
     ]);
   });
 
-  it('a key that cannot be sent is refused without being shown', async () => {
+  it('refuses an API key that no header can carry, and the error does not show it', async () => {
     const error = await failure(
       createPrincipalClient({ baseUrl: 'https://svc.example', apiKey: 'se\ncret' }).me(),
     );
@@ -598,7 +598,7 @@ describe('the transport', () => {
     'svc.example',
     'https://u:p@svc.example',
     'https://svc.example/?a',
-  ])('does not start with the address %s', (baseUrl) => {
+  ])('refuses the base URL %s', (baseUrl) => {
     expect(() => createPrincipalClient({ baseUrl })).toThrow(
       expect.objectContaining({ kind: 'configuration' }),
     );
@@ -608,13 +608,13 @@ describe('the transport', () => {
     ['an unknown option', { timeout: 5 }, /no option "timeout".*timeoutMs/],
     ['a time-out as text', { timeoutMs: 'abc' }, /timeoutMs must be an integer.* given a string/],
     ['a time-out that no timer can wait for', { timeoutMs: 2 ** 31 }, /timeoutMs/],
-    ['no time-out at all', { timeoutMs: 0 }, /timeoutMs.* given 0/],
+    ['a time-out of 0', { timeoutMs: 0 }, /timeoutMs.* given 0/],
     ['allowHttp as text', { allowHttp: 'false' }, /allowHttp must be true or false/],
     ['a key that is no text', { apiKey: 4_711 }, /apiKey must be a string; given a number$/],
     ['no address', { baseUrl: undefined }, /baseUrl must be .* given nothing/],
     ['a JWK as signer', { signer: principalJwk }, /signer must be a signer \{ kid, sign \}/],
-    ['a fetch that is none', { fetch: {} }, /fetch must be a function/],
-  ])('does not start with %s', (_, change, message) => {
+    ['a fetch that is no function', { fetch: {} }, /fetch must be a function/],
+  ])('refuses a client with %s', (_, change, message) => {
     const refused = expect.objectContaining({
       kind: 'configuration',
       message: expect.stringMatching(message),
@@ -624,14 +624,14 @@ describe('the transport', () => {
 
   it.each<[string, object]>([
     ['a time-out as text', { timeoutMs: '50' }],
-    ['a signal that is none', { signal: 'now' }],
-  ])('no call is made with %s', async (_, call) => {
+    ['a signal that is no AbortSignal', { signal: 'now' }],
+  ])('sends nothing for a call with %s', async (_, call) => {
     await using server = await startServer([{ json: me }]);
     expect((await failure(clientOf(server.baseUrl).me(call))).kind).toBe('invalid-argument');
     expect(server.received).toEqual([]);
   });
 
-  it('follows no redirect: the key goes nowhere else', async () => {
+  it('follows no redirect, so the API key is not sent elsewhere', async () => {
     await using elsewhere = await startServer([{ json: me }]);
     await using server = await startServer([
       { status: 307, headers: { location: `${elsewhere.baseUrl}/me` } },
@@ -647,13 +647,13 @@ describe('the transport', () => {
     ['more than a megabyte', { text: `"${'x'.repeat(1_048_576)}"` }],
     ['nothing', { text: '' }],
     ['an unexpected status', { status: 204 }],
-  ])('an answer of %s is no answer', async (_, reply) => {
+  ])('refuses an answer with %s', async (_, reply) => {
     await using server = await startServer([reply]);
     expect((await failure(clientOf(server.baseUrl).me())).kind).toBe('bad-response');
     expect(server.received).toHaveLength(1);
   });
 
-  it('a service that cannot be reached is a network error; a slow one a timeout', async () => {
+  it('reports an unreachable service as a network error, and a slow one as a timeout', async () => {
     const gone = await startServer([]);
     await gone[Symbol.asyncDispose]();
     // The next attempt would come after any deadline.

@@ -36,7 +36,7 @@ const limited: Reply = { ...(unavailable() as object), status: 429 };
 const compromised: Reply = { json: { kid: KID, state: 'compromised' } };
 const disabled: Reply = { json: { did: agent.did, disabled_at: AT, revoked_grants: [GRANT_ID] } };
 
-describe('what takes authority away', () => {
+describe('a call that takes authority away:', () => {
   const calls: [string, (client: PrincipalClient) => Promise<unknown>, Reply, string, unknown][] = [
     [
       'keys.compromise',
@@ -54,30 +54,36 @@ describe('what takes authority away', () => {
     ],
   ];
 
-  it.each(calls)('%s goes on through 503, 429 and lost connections until it is confirmed', async (...one) => {
-    const [, act, confirmed, path, result] = one;
-    const lost = { ...(confirmed as object), cut: true };
-    await using server = await startServer([
-      unavailable(),
-      'destroy',
-      limited,
-      lost,
-      unavailable(),
-      confirmed,
-    ]);
-    expect(await act(clientOf(server.baseUrl))).toEqual(result);
-    const sent = server.received.map(({ method, path, body }) => ({ method, path, body }));
-    expect(sent).toEqual(Array(6).fill({ method: 'POST', path, body: '' }));
-  });
+  it.each(calls)(
+    '%s is retried after 503, 429 and lost connections until it is confirmed',
+    async (...one) => {
+      const [, act, confirmed, path, result] = one;
+      const lost = { ...(confirmed as object), cut: true };
+      await using server = await startServer([
+        unavailable(),
+        'destroy',
+        limited,
+        lost,
+        unavailable(),
+        confirmed,
+      ]);
+      expect(await act(clientOf(server.baseUrl))).toEqual(result);
+      const sent = server.received.map(({ method, path, body }) => ({ method, path, body }));
+      expect(sent).toEqual(Array(6).fill({ method: 'POST', path, body: '' }));
+    },
+  );
 
-  it.each(calls)('%s gives up in the end, and does not say that it is done', async (_, act) => {
-    const refusals = Array.from({ length: 10 }, () => unavailable());
-    await using server = await startServer([...refusals, unavailable('3600')]);
-    expect(await failure(act(clientOf(server.baseUrl)))).toMatchObject({ kind: 'refused', status: 503 });
-    expect(server.received).toHaveLength(11);
-  });
+  it.each(calls)(
+    '%s ends with a refusal where the service asks for a wait beyond the deadline',
+    async (_, act) => {
+      const refusals = Array.from({ length: 10 }, () => unavailable());
+      await using server = await startServer([...refusals, unavailable('3600')]);
+      expect(await failure(act(clientOf(server.baseUrl)))).toMatchObject({ kind: 'refused', status: 503 });
+      expect(server.received).toHaveLength(11);
+    },
+  );
 
-  it.each(calls)('%s: a lost answer followed by a refusal leaves the outcome unknown', async (_, act) => {
+  it.each(calls)('%s reports an unknown outcome after a lost answer and a refusal', async (_, act) => {
     await using server = await startServer(['destroy', notFound]);
     expect(await failure(act(clientOf(server.baseUrl)))).toMatchObject({
       kind: 'outcome-unknown',
@@ -85,7 +91,7 @@ describe('what takes authority away', () => {
     });
   });
 
-  it('a disabled Agent comes with every one of 100,000 revoked Grants', async () => {
+  it('agents.disable returns all of 100,000 revoked Grants', async () => {
     const ids = Array.from(
       { length: 100_000 },
       (_, n) => `${GRANT_ID.slice(0, -6)}${String(n).padStart(6, '0')}`,
@@ -100,7 +106,7 @@ describe('what takes authority away', () => {
   it.each([
     [1_000, 45_000],
     [20_000, 60_000],
-  ])('with a time-out of %i ms an Agent may take %i ms to disable', async (timeoutMs, patienceMs) => {
+  ])('agents.disable with a timeoutMs of %i may take %i ms', async (timeoutMs, patienceMs) => {
     vi.useFakeTimers();
     try {
       const client = createPrincipalClient({
@@ -121,7 +127,7 @@ describe('what takes authority away', () => {
     }
   });
 
-  it('an answer about another key or Agent is none', async () => {
+  it('an answer about another key or Agent is refused', async () => {
     await using server = await startServer([{ json: { kid: `${ISSUER}#key-2`, state: 'compromised' } }]);
     expect((await failure(clientOf(server.baseUrl).keys.compromise(KID))).kind).toBe('bad-response');
     const other = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
@@ -129,14 +135,14 @@ describe('what takes authority away', () => {
     expect((await failure(clientOf(second.baseUrl).agents.disable(agent.did))).kind).toBe('bad-response');
   });
 
-  it('an answer that is not a confirmation is none: the key is only retired', async () => {
+  it('an answer that says retired does not confirm keys.compromise', async () => {
     await using server = await startServer([{ json: { kid: KID, state: 'retired' } }]);
     expect((await failure(clientOf(server.baseUrl).keys.compromise(KID))).kind).toBe('bad-response');
   });
 });
 
 describe('keys and Agents', () => {
-  it('a key is retired under its escaped DID URL; a compromised one says that it stays so', async () => {
+  it('keys.retire escapes the DID URL in the path, and returns compromised for a compromised key', async () => {
     const kid = `${LOCAL}#key-1`;
     await using server = await startServer([
       { json: { kid, state: 'retired' } },
@@ -148,7 +154,7 @@ describe('keys and Agents', () => {
     expect(server.received[0]?.path).toBe('/keys/did%3Aweb%3Alocalhost%253A8443%3Aorg%3Aa%23key-1/retire');
   });
 
-  it('an Agent is registered', async () => {
+  it('agents.register registers an Agent', async () => {
     const record = { did: agent.did, principal: ISSUER, created_at: AT };
     await using server = await startServer([created(record)]);
     expect(await clientOf(server.baseUrl).agents.register(agent.did)).toEqual(record);
@@ -202,7 +208,7 @@ describe('API keys', () => {
     ]);
   });
 
-  it('are never issued twice: only what certainly did nothing is tried again', async () => {
+  it('are never issued twice: issue is repeated after 429, but not after a lost answer, 503 or 504', async () => {
     await using busy = await startServer([limited, created(issued)]);
     expect(await clientOf(busy.baseUrl).apiKeys.issue()).toEqual(issued);
     for (const [reply, kind] of [
@@ -219,7 +225,7 @@ describe('API keys', () => {
 });
 
 describe("the Principal's own record", () => {
-  it('is found by whose key it is, and verified', async () => {
+  it('is read and verified under the DID that /me names', async () => {
     const record = principalOf(LOCAL);
     await using server = await startServer(({ path }) => ({
       json: path === '/me' ? meOf(LOCAL, 'principal') : record,
@@ -236,14 +242,14 @@ describe("the Principal's own record", () => {
     ]);
   });
 
-  it('is none of a key of another kind', async () => {
+  it('cannot be verified with an API key of another class', async () => {
     await using server = await startServer([{ json: meOf('org_01KAGT3Z5M8Q2R7V9X1C4E6H8M', 'org:read') }]);
     expect((await failure(clientOf(server.baseUrl).principals.verify())).kind).toBe('configuration');
   });
 });
 
 describe('the directory', () => {
-  it('is read page by page, as far as it is consumed', async () => {
+  it('is read page by page, only as far as it is consumed', async () => {
     const dids = ['did:web:a.example', 'did:web:b.example', 'did:web:c.example'];
     await using server = await startServer(({ path }) => {
       const cursor = new URL(path, 'http://x').searchParams.get('cursor');
@@ -261,7 +267,7 @@ describe('the directory', () => {
     );
   });
 
-  it('a Principal is the full record of oneself, and the entry of anybody else', async () => {
+  it('returns a full record or a directory entry, and refuses an answer about another DID', async () => {
     const replies = [principalOf(ISSUER), directoryEntryOf(ISSUER), directoryEntryOf('did:web:b.example')];
     await using server = await startServer(replies.map((json) => ({ json })));
     const { directory } = clientOf(server.baseUrl);
@@ -274,7 +280,7 @@ describe('the directory', () => {
 });
 
 describe('the audit log', () => {
-  it('is read page by page under all filters; times may be dates', async () => {
+  it('is read page by page with all filters, and its times may be Dates', async () => {
     await using server = await startServer([
       { json: { events: [auditEventOf('1', ISSUER)], next_cursor: 'older' } },
       { json: { events: [{ ...auditEventOf('2', ISSUER), action: 'newer.thing' }], next_cursor: null } },
@@ -289,7 +295,7 @@ describe('the audit log', () => {
     expect(query).toEqual({ ...filter, since: AT, limit: '1', cursor: 'older' });
   });
 
-  it('that leads back into itself ends', async () => {
+  it('ends with an error where a cursor repeats', async () => {
     await using server = await startServer([{ json: { events: [], next_cursor: 'again' } }]);
     expect((await failure(collect(clientOf(server.baseUrl).audit.list()))).kind).toBe('bad-response');
   });
@@ -311,7 +317,7 @@ describe('consumption', () => {
   });
   const RECEIPT_ID = 'drc_01M7VZGC008Q2R7V9X1C4E6H8K';
 
-  it('is read page by page, and its balances with any page', async () => {
+  it('is read page by page, and one page can be read alone', async () => {
     await using server = await startServer([pageOf([5, 4], 4), pageOf([3], null), pageOf([], null)]);
     const { grants } = clientOf(server.baseUrl);
     const events = await collect(grants.consumption(GRANT_ID, { limit: 2 }));
@@ -322,13 +328,13 @@ describe('consumption', () => {
     expect(asked).toEqual([`${path}?limit=2`, `${path}?limit=2&cursor=4`, path]);
   });
 
-  it('that leads back into itself ends', async () => {
+  it('ends with an error where a cursor repeats', async () => {
     await using server = await startServer([pageOf([5], 5), pageOf([5], 5)]);
     const error = await failure(collect(clientOf(server.baseUrl).grants.consumption(GRANT_ID)));
     expect([error.kind, server.received.length]).toEqual(['bad-response', 2]);
   });
 
-  it('of another Grant is refused, and so is an id that is none', async () => {
+  it('of another Grant is refused, and so is a malformed id', async () => {
     await using server = await startServer([pageOf([], null)]);
     const { grants } = clientOf(server.baseUrl);
     const other = GRANT_ID.replace(/.$/, (last) => (last === '0' ? '1' : '0'));

@@ -58,7 +58,7 @@ const servers: readonly (readonly [string, () => Pick<McpServer, 'connect'>])[] 
     return [n === 0 ? 'of this copy of the SDK' : 'of another copy of the SDK', make] as const;
   }),
   [
-    'with a handler of its own',
+    'with its own handler',
     () => {
       const server = low(new Server(INFO, { capabilities: { tools: {} } }));
       server.setRequestHandler(CallToolRequestSchema, ran);
@@ -66,7 +66,7 @@ const servers: readonly (readonly [string, () => Pick<McpServer, 'connect'>])[] 
     },
   ],
   [
-    'of another copy, with a handler of its own',
+    'of another SDK copy, with its own handler',
     () => {
       const server = low(new OtherServer(INFO, { capabilities: { tools: {} } }));
       server.setRequestHandler(otherSchema, ran);
@@ -91,19 +91,16 @@ const clientOf = async (make: () => Pick<McpServer, 'connect'>): Promise<Client>
   return client;
 };
 
-it.each(servers)(
-  'a server %s runs no tool without a Grant and a Proof but those that are free',
-  async (_, make) => {
-    const client = await clientOf(make);
-    const textOf = async (name: string) => JSON.stringify((await client.callTool({ name })).content);
-    expect(await textOf('guarded')).toMatch(/UNAUTHORIZED/);
-    expect(await textOf('forbidden')).toMatch(/FORBIDDEN/);
-    expect(await textOf('free')).toMatch(/it ran/);
-    await client.close();
-  },
-);
+it.each(servers)('a server %s runs only free tools without a Grant and a Proof', async (_, make) => {
+  const client = await clientOf(make);
+  const textOf = async (name: string) => JSON.stringify((await client.callTool({ name })).content);
+  expect(await textOf('guarded')).toMatch(/UNAUTHORIZED/);
+  expect(await textOf('forbidden')).toMatch(/FORBIDDEN/);
+  expect(await textOf('free')).toMatch(/it ran/);
+  await client.close();
+});
 
-it('nothing of the shop runs for whoever shows no Grant and Proof', async () => {
+it('without a Grant and a Proof neither `action` nor `onError` is called', async () => {
   const client = await clientOf(servers[0]?.[1] ?? (() => new McpServer(INFO)));
   expect(JSON.stringify(await client.callTool({ name: 'described' }))).toMatch(/UNAUTHORIZED/);
   expect(action).not.toHaveBeenCalled();
@@ -111,7 +108,7 @@ it('nothing of the shop runs for whoever shows no Grant and Proof', async () => 
   await client.close();
 });
 
-it('what could not be verified runs no tool, and its error is told to the shop alone', async () => {
+it('a tool does not run where verification fails, and only `onError` receives the error', async () => {
   const client = await clientOf(servers[0]?.[1] ?? (() => new McpServer(INFO)));
   const answer = await client.callTool({ name: 'guarded', _meta: { 'svc/grant': 'g', 'svc/proof': 'p' } });
   expect(JSON.stringify(answer)).toMatch(/SERVICE_UNAVAILABLE/);
@@ -120,7 +117,7 @@ it('what could not be verified runs no tool, and its error is told to the shop a
   await client.close();
 });
 
-it('a server that has tools already is refused, and a tool that was not guarded has no authority', () => {
+it('guardTools refuses a server that has tools already, and getToolAuthority throws without a guard', () => {
   const server = new McpServer(INFO);
   server.registerTool('early', {}, ran);
   const named = new McpServer(INFO, { capabilities: { tools: {} } });
@@ -145,7 +142,7 @@ const raw = async (params: Record<string, unknown>) => {
 };
 const presented = { 'svc/grant': 'g', 'svc/proof': 'p' };
 
-it('a name that is no string runs nothing, whatever it would turn into', async () => {
+it('a tool name that is no string runs nothing, and the service is not asked', async () => {
   verify.mockClear();
   for (const name of [['forbidden'], ['free'], 5, null, { toString: 'free' }])
     expect(await raw({ name, arguments: {}, _meta: presented })).toMatch(/"code":-32602/);
@@ -154,7 +151,7 @@ it('a name that is no string runs nothing, whatever it would turn into', async (
   expect(verify).not.toHaveBeenCalled();
 });
 
-it('nothing is asked about a Grant or Proof that is longer than any is', async () => {
+it('a Grant or Proof that is too long is refused without asking the service', async () => {
   verify.mockClear();
   const long = 'x'.repeat(20_000);
   for (const _meta of [
@@ -165,7 +162,7 @@ it('nothing is asked about a Grant or Proof that is longer than any is', async (
   expect(verify).not.toHaveBeenCalled();
 });
 
-it('without arguments is the same call as with {}, and with null another', async () => {
+it('a call without arguments is the same as one with {}, but not as one with null', async () => {
   const addressOf = async (params: object) => {
     verify.mockClear();
     await raw({ name: 'guarded', _meta: presented, ...params });
@@ -177,7 +174,7 @@ it('without arguments is the same call as with {}, and with null another', async
   expect(await addressOf({ arguments: null })).not.toBe(none);
 });
 
-it('a Proof that names another call is refused before the service is asked, so that it is neither spent nor drawn on', async () => {
+it('a Proof for another call is refused before the service is asked, so it is not spent', async () => {
   verify.mockClear();
   const addressOf = (args: object) => toolRequest('https://shop.example', 'described', args).url;
   const proof = await newProof({ url: addressOf({ note: 'a' }) });
@@ -189,7 +186,7 @@ it('a Proof that names another call is refused before the service is asked, so t
   expect(verify).toHaveBeenCalledOnce();
 });
 
-it('an ALLOW that is about another request comes with its Receipt, and runs nothing', async () => {
+it('an ALLOW for another request runs nothing, and the refusal has its Receipt', async () => {
   const { url } = toolRequest('https://shop.example', 'guarded', {});
   const received = { method: 'POST', url };
   const receipt = { receipt_id: 'drc_1', decision: 'ALLOW' } as never;
@@ -200,7 +197,7 @@ it('an ALLOW that is about another request comes with its Receipt, and runs noth
 });
 
 it.each(['{"__proto__":{"amount":1}}', '{"note":[{"of":{"__proto__":null}}]}'])(
-  'arguments with a member __proto__ are refused before anybody is asked: %s',
+  'arguments with a member __proto__ are refused before the service is asked: %s',
   async (text) => {
     verify.mockClear();
     const args = JSON.parse(text);
@@ -218,37 +215,40 @@ it.each(['{"__proto__":{"amount":1}}', '{"note":[{"of":{"__proto__":null}}]}'])(
 it.each([
   ['this copy', McpServer],
   ['another copy', OtherCopy],
-])('what a tool itself refuses is refused before anybody is asked, in %s of the SDK', async (_, Made) => {
-  verify.mockClear();
-  onError.mockClear();
-  const server = new Made(INFO);
-  guardTools(server, options);
-  const inputSchema = { order: z.string().regex(/^[0-9]+$/) };
-  const registered = server.registerTool('guarded', { inputSchema }, ran);
-  const failing = z.string().refine(() => {
-    throw new Error('secret of the schema');
-  });
-  server.registerTool('failing', { inputSchema: { order: failing } }, ran);
-  const client = await clientOf(() => server);
-  const call = async (name: string, args: Record<string, unknown>) =>
-    JSON.stringify(await client.callTool({ name, arguments: args, _meta: presented }));
-  for (const args of [{}, { order: 7 }, { order: 'x' }])
-    expect(await call('guarded', args)).toMatch(/INVALID_REQUEST: The tool does not take these.*order/);
-  const failed = await call('failing', { order: '7' });
-  expect(failed).toMatch(/INVALID_REQUEST: The call could not be described/);
-  expect(failed).not.toMatch(/secret/);
-  expect(onError).toHaveBeenCalledExactlyOnceWith(
-    expect.objectContaining({ message: 'secret of the schema' }),
-    'failing',
-  );
-  expect(verify).not.toHaveBeenCalled();
-  expect(await call('guarded', { order: '7' })).toMatch(/SERVICE_UNAVAILABLE/);
-  expect(verify).toHaveBeenCalledOnce();
-  registered.disable();
-  expect(await call('guarded', { order: '7' })).toMatch(/INVALID_REQUEST: This tool is disabled/);
-  expect(verify).toHaveBeenCalledOnce();
-  await client.close();
-});
+])(
+  'a call that the tool itself would refuse is refused before the service is asked, in %s of the SDK',
+  async (_, Made) => {
+    verify.mockClear();
+    onError.mockClear();
+    const server = new Made(INFO);
+    guardTools(server, options);
+    const inputSchema = { order: z.string().regex(/^[0-9]+$/) };
+    const registered = server.registerTool('guarded', { inputSchema }, ran);
+    const failing = z.string().refine(() => {
+      throw new Error('secret of the schema');
+    });
+    server.registerTool('failing', { inputSchema: { order: failing } }, ran);
+    const client = await clientOf(() => server);
+    const call = async (name: string, args: Record<string, unknown>) =>
+      JSON.stringify(await client.callTool({ name, arguments: args, _meta: presented }));
+    for (const args of [{}, { order: 7 }, { order: 'x' }])
+      expect(await call('guarded', args)).toMatch(/INVALID_REQUEST: The tool does not take these.*order/);
+    const failed = await call('failing', { order: '7' });
+    expect(failed).toMatch(/INVALID_REQUEST: The call could not be described/);
+    expect(failed).not.toMatch(/secret/);
+    expect(onError).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ message: 'secret of the schema' }),
+      'failing',
+    );
+    expect(verify).not.toHaveBeenCalled();
+    expect(await call('guarded', { order: '7' })).toMatch(/SERVICE_UNAVAILABLE/);
+    expect(verify).toHaveBeenCalledOnce();
+    registered.disable();
+    expect(await call('guarded', { order: '7' })).toMatch(/INVALID_REQUEST: This tool is disabled/);
+    expect(verify).toHaveBeenCalledOnce();
+    await client.close();
+  },
+);
 
 /** The answer on the wire: the SDK's client rebuilds some errors without the rest of their data. */
 const wire = async (server: Pick<McpServer, 'connect'>, params: Record<string, unknown>) => {
@@ -264,7 +264,7 @@ const wire = async (server: Pick<McpServer, 'connect'>, params: Record<string, u
 const receipt = { receipt_id: 'drc_2', decision: 'ALLOW' } as never;
 const allowOnce = () => verify.mockResolvedValueOnce({ allowed: true, authority: {}, receipt } as never);
 
-it('the Receipt of a call whose tool throws comes back with the error, beside what the error says, and alters no error', async () => {
+it('an error that a tool throws is answered with its data and the Receipt, and is not altered', async () => {
   const elicitation = {
     mode: 'url',
     elicitationId: 'e',
@@ -302,7 +302,7 @@ it('the Receipt of a call whose tool throws comes back with the error, beside wh
 it.each([
   ['this copy', McpServer],
   ['another copy', OtherCopy],
-])('nobody is asked about a tool that the server does not have, in %s of the SDK', async (_, Made) => {
+])('a call of an unknown tool is refused without asking the service, in %s of the SDK', async (_, Made) => {
   verify.mockClear();
   const server = new Made(INFO);
   guardTools(server, options);
@@ -316,7 +316,7 @@ it.each([
   await client.close();
 });
 
-it('an McpServer whose tools/call the shop handles itself is asked about whatever it calls a tool', async () => {
+it('an McpServer with the shop’s own tools/call handler runs a tool that is not registered, once it is allowed', async () => {
   for (const isLater of [false, true]) {
     const server = new McpServer(INFO);
     guardTools(server, options);
@@ -328,7 +328,7 @@ it('an McpServer whose tools/call the shop handles itself is asked about whateve
   }
 });
 
-it('a schema sees the arguments of a call once, and the tool gets what it made of them', async () => {
+it('the schema parses the arguments of a call at most once, and the tool gets the result', async () => {
   let seen = 0;
   const order = z.string().transform((text) => {
     seen += 1;
@@ -349,7 +349,7 @@ it('a schema sees the arguments of a call once, and the tool gets what it made o
   }
 });
 
-it('a refusal names its page of the guide where the verifier has a public address, and none elsewhere', async () => {
+it('a refusal has the helpUrl of its guide page where the verifier has a public address, and otherwise none', async () => {
   const denied = { receipt_id: 'drc_3', decision: 'DENY' };
   const refusalWith = async (publicUrl: string | undefined, _meta: object) => {
     const server = new McpServer(INFO);
@@ -375,7 +375,7 @@ it('a refusal names its page of the guide where the verifier has a public addres
   expect(await refusalWith(undefined, presented)).not.toHaveProperty('helpUrl');
 });
 
-it('a server is guarded once: a second guard would find each Proof spent', () => {
+it('a server can be guarded only once, because a second guard would find each Proof spent', () => {
   const server = new McpServer(INFO);
   guardTools(server, options);
   for (const one of [server, server.server])
@@ -383,14 +383,14 @@ it('a server is guarded once: a second guard would find each Proof spent', () =>
 });
 
 it.each(['ftp://shop.example', 'ws://shop.example'])(
-  'an origin that no Proof can name is refused: %s',
+  'guardTools refuses an origin that is not http or https: %s',
   (origin) => {
     expect(() => guardTools(new McpServer(INFO), { ...options, origin })).toThrow(/http or https address/);
   },
 );
 
 it.each(['cancelled', 'cut off'])(
-  'a call that is %s while the service is asked runs nothing, and the shop is told what was drawn for it',
+  'a call that is %s while the service is asked runs nothing, and `onError` gets the Receipt of the ALLOW',
   async (how) => {
     verify.mockClear();
     const onError = vi.fn();
@@ -430,7 +430,7 @@ it.each(['cancelled', 'cut off'])(
   },
 );
 
-it('what a caller of the same process alters while the service is asked, the tool does not see', async () => {
+it('the tool gets the arguments as they were when the service was asked, although the caller changes them', async () => {
   const server = new McpServer(INFO);
   guardTools(server, options);
   const seen: unknown[] = [];

@@ -163,7 +163,7 @@ describe.each([
   ['Fastify', startFastify],
   ['fetch', startFetch],
 ])('the %s middleware', (name, start) => {
-  it('lets an ALLOW through, with its authority and the body untouched', async () => {
+  it('lets a request with an ALLOW through, with its authority and its body unchanged', async () => {
     await using service = await startServer(serviceScript());
     await using shop = await start({ verifier: verifierOf(service.baseUrl) });
     expect(await post(shop, await presented())).toMatchObject({ status: 200, body: { ok: true } });
@@ -182,7 +182,7 @@ describe.each([
     ]);
   });
 
-  it('answers a DENY with 403, its reason and its receipt', async () => {
+  it('answers a DENY with 403, its reason and its receipt_id', async () => {
     await using service = await startServer(serviceScript());
     await using shop = await start({ verifier: verifierOf(service.baseUrl) });
     const headers = await presented();
@@ -198,7 +198,7 @@ describe.each([
     expect(shop.handled).toHaveLength(1);
   });
 
-  it('answers 401 where a header is missing, and asks nobody', async () => {
+  it('answers 401 where a header is missing, and does not ask the service', async () => {
     await using service = await startServer(serviceScript());
     await using shop = await start({ verifier: verifierOf(service.baseUrl) });
     const { 'svc-grant': g, 'svc-proof': p } = await presented();
@@ -212,7 +212,7 @@ describe.each([
     expect(shop.handled).toEqual([]);
   });
 
-  it('answers 400 to headers that no Grant or Proof can be', async () => {
+  it('answers 400 to a Proof header that is too long, and does not ask the service', async () => {
     await using service = await startServer(serviceScript());
     await using shop = await start({ verifier: verifierOf(service.baseUrl) });
     const headers = { ...(await presented()), 'svc-proof': 'x'.repeat(8_193) };
@@ -220,7 +220,7 @@ describe.each([
     expect(service.received).toEqual([]);
   });
 
-  it('refuses a Proof made for another request before it asks, so that nothing is spent, in the words of who sent it', async () => {
+  it('answers 403 to a Proof for another request without asking the service, and names the request in the Proof', async () => {
     await using service = await startServer(serviceScript());
     await using shop = await start({ verifier: verifierOf(service.baseUrl) });
     const others = [{ method: 'GET' }, { url: `${ORIGIN}/refunds` }, { url: 'https://other.example/orders' }];
@@ -241,7 +241,7 @@ describe.each([
     expect(shop.handled).toEqual([]);
   });
 
-  it('refuses an ALLOW of another request, which is shown with both requests', async () => {
+  it('answers 403 to an ALLOW for another request, and names both requests and the Receipt', async () => {
     const signedFor = { method: 'GET', url: `${ORIGIN}/orders` };
     const received = { method: 'POST', url: `${ORIGIN}/orders` };
     const receipt = { receipt_id: 'drc_1' } as never;
@@ -287,14 +287,14 @@ describe.each([
     expect(shop.handled).toEqual([]);
   });
 
-  it('does not continue on an error that is no SvcError either', async () => {
+  it('answers 503 and does not continue on an error that is no SvcError', async () => {
     const verify = () => Promise.reject(new TypeError('a bug'));
     await using shop = await start({ verifier: { verify }, onError: () => undefined });
     expect((await post(shop, await presented())).status).toBe(503);
     expect(shop.handled).toEqual([]);
   });
 
-  it('without `onError` says why in one line on the console, without key, Grant or Proof', async () => {
+  it('logs the cause in one line without API key, Grant or Proof where `onError` is not set', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const unknown: Reply = { status: 401, json: { error: 'UNAUTHORIZED', message: 'no such\nkey' } };
     await using service = await startServer([unknown]);
@@ -309,7 +309,7 @@ describe.each([
     ]);
   });
 
-  it('leaves what `action` throws to the framework, and asks nobody', async () => {
+  it('passes what `action` throws to the framework, and does not ask the service', async () => {
     await using service = await startServer(serviceScript());
     const action = () => {
       throw new Error('no such order');
@@ -331,7 +331,7 @@ describe.each([
     expect(shop.handled).toMatchObject([{ body: 'the order' }]);
   });
 
-  it('with `url` the address is what the application says', async () => {
+  it('uses the address that `url` returns, and answers 400 where that is no URL', async () => {
     await using service = await startServer(serviceScript());
     const url = (path: string) => `https://public.example/v1${path}`;
     await using shop = await start({ verifier: verifierOf(service.baseUrl), url });
@@ -344,7 +344,7 @@ describe.each([
 
   // WHATWG requests have no request target, so this cannot occur.
   if (name !== 'fetch')
-    it('an absolute request target cannot name the host', async () => {
+    it('refuses an absolute request target with another host', async () => {
       await using service = await startServer(serviceScript());
       await using shop = await start({ verifier: verifierOf(service.baseUrl) });
       const headers = await presented();
@@ -373,26 +373,29 @@ describe.each([
       '/%6Frders',
       '/a%2Forders',
       '/a%5Corders',
-    ])('refuses %s: authority is for the normal form, the router goes by what was received', async (path) => {
-      await using service = await startServer(serviceScript());
-      await using shop = await start({ verifier: verifierOf(service.baseUrl) });
-      const headers = await presented();
-      const status = await new Promise((resolve, reject) => {
-        const { hostname, port } = new URL(shop.baseUrl);
-        const sent = httpRequest(
-          { hostname, port, path, method: 'POST', headers, agent: false },
-          (response) => {
-            response.resume().on('end', () => resolve(response.statusCode));
-          },
-        );
-        sent.on('error', reject).end();
-      });
-      expect([400, 404]).toContain(status);
-      expect(service.received).toEqual([]);
-      expect(shop.handled).toEqual([]);
-    });
+    ])(
+      'refuses the path %s, because authority is for the normal form and the router uses the received one',
+      async (path) => {
+        await using service = await startServer(serviceScript());
+        await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+        const headers = await presented();
+        const status = await new Promise((resolve, reject) => {
+          const { hostname, port } = new URL(shop.baseUrl);
+          const sent = httpRequest(
+            { hostname, port, path, method: 'POST', headers, agent: false },
+            (response) => {
+              response.resume().on('end', () => resolve(response.statusCode));
+            },
+          );
+          sent.on('error', reject).end();
+        });
+        expect([400, 404]).toContain(status);
+        expect(service.received).toEqual([]);
+        expect(shop.handled).toEqual([]);
+      },
+    );
 
-  it('refuses a slash before parameters, which a router that cuts at a semicolon serves as the path without it', async () => {
+  it('refuses a slash before a semicolon, which some routers serve as the path without it', async () => {
     await using service = await startServer(serviceScript());
     await using shop = await start({ verifier: verifierOf(service.baseUrl) });
     for (const path of ['/orders/;draft', '/orders/;']) {
@@ -403,7 +406,7 @@ describe.each([
     expect(service.received).toEqual([]);
   });
 
-  it('refuses two slashes in a row, of which a router may take one', async () => {
+  it('refuses two slashes in a row, which some routers read as one', async () => {
     await using service = await startServer(serviceScript());
     await using shop = await start({ verifier: verifierOf(service.baseUrl) });
     for (const path of ['/orders//', '/orders//7', '/orders/7//items?draft=1']) {
@@ -418,7 +421,7 @@ describe.each([
   });
 
   it.each(['/orders/', '/orders/?draft=1'])(
-    'refuses %s, which the router serves as /orders and a Grant for each order allows, unless told to allow it',
+    'refuses %s, which the router serves as /orders, unless allowTrailingSlash is set',
     async (path) => {
       await using service = await startServer(serviceScript());
       const verifier = verifierOf(service.baseUrl);
@@ -440,19 +443,19 @@ describe.each([
   it.each<[string, object | undefined, RegExp]>([
     ['no options', undefined, /takes an object/],
     ['no verifier', { ...complete, verifier: undefined }, /verifier must be .* given nothing/],
-    ['a verifier that is none', { ...complete, verifier: {} }, /verifier must be .* given an object/],
+    ['an object that is no verifier', { ...complete, verifier: {} }, /verifier must be .* given an object/],
     ['no action', { ...complete, action: undefined }, /action must be a function.* given nothing/],
     ['an Action instead of a function', { ...complete, action: order }, /action must be a function/],
     ['origin and url', { ...complete, url: () => ORIGIN }, /either origin.* or url/],
     ['neither origin nor url', { ...complete, origin: undefined }, /either origin.* or url/],
-    ['a URL that never changes', { verifier, action: () => order, url: ORIGIN }, /url must be a function/],
+    ['a URL as text', { verifier, action: () => order, url: ORIGIN }, /url must be a function/],
     [
-      'a flag that is none',
+      'a flag that is no boolean',
       { ...complete, allowTrailingSlash: 'no' },
       /allowTrailingSlash must be true or false/,
     ],
     ['an unknown option', { ...complete, onFailure: () => undefined }, /no option "onFailure".*onError/],
-  ])('is not made with %s', (_, given, message) => {
+  ])('refuses to be made with %s', (_, given, message) => {
     const options = given as AuthorityOptions<unknown>;
     for (const make of [
       () => expressGuard(options),
@@ -466,7 +469,7 @@ describe.each([
   });
 
   it.each(['shop.example', 'https://shop.example/', 'https://shop.example/api', ''])(
-    'is not made with the origin %j',
+    'refuses to be made with the origin %j',
     (origin) => {
       const options = { verifier: verifierOf('https://svc.example'), origin, action: () => order };
       for (const make of [
@@ -480,7 +483,7 @@ describe.each([
   );
 });
 
-it('a fetch handler is needed, and its request has a method that a Proof can name', async () => {
+it('protect requires a handler, and answers 400 to a method that no Proof can name', async () => {
   await using service = await startServer(serviceScript());
   const options = { verifier: verifierOf(service.baseUrl), origin: ORIGIN, action: () => order };
   const missing = undefined as unknown as () => Response;
@@ -492,7 +495,7 @@ it('a fetch handler is needed, and its request has a method that a Proof can nam
   expect(service.received).toEqual([]);
 });
 
-it('no route of Express 4 is reached by two slashes, of which its mounted routers take one', async () => {
+it('behind the Express 4 middleware, two slashes reach no route, although a mounted router reads them as one', async () => {
   await using service = await startServer(serviceScript());
   const served: string[] = [];
   const routes = () => {
@@ -600,17 +603,20 @@ describe('a body that cannot be read', () => {
     ['Fastify', askFastify, OF_PARSERS],
     ['a fetch handler', askFetch, OF_ALL],
   ])('in %s', (_, ask, cases) => {
-    it.each(cases)('is refused with a message and without a stack: %s', async (_, init, expected) => {
-      const { status, text } = await ask(init);
-      expect([status, JSON.parse(text)]).toEqual([
-        expected,
-        expect.objectContaining({ message: expect.any(String) }),
-      ]);
-      expect(text).not.toMatch(/\bat .*\.[jt]s|TypeError|undefined/);
-    });
+    it.each(cases)(
+      'an unreadable body is refused with a message and without a stack: %s',
+      async (_, init, expected) => {
+        const { status, text } = await ask(init);
+        expect([status, JSON.parse(text)]).toEqual([
+          expected,
+          expect.objectContaining({ message: expect.any(String) }),
+        ]);
+        expect(text).not.toMatch(/\bat .*\.[jt]s|TypeError|undefined/);
+      },
+    );
   });
 
-  it('is answered 500 where this server parses none, and onError is told', async () => {
+  it('a body that no parser reads is answered 500, and onError is called', async () => {
     const onError = vi.fn();
     const { status, text } = await askExpress(express)({ headers: json, body: '{"items":[1]}' }, [], onError);
     expect(status).toBe(500);
@@ -621,7 +627,7 @@ describe('a body that cannot be read', () => {
     expect(onError.mock.calls).toMatchObject([[{ kind: 'configuration' }, {}]]);
   });
 
-  it('an `action` that fails before it reads a body is the shop’s own matter, whatever was sent', async () => {
+  it('an error that `action` throws before it reads a body is passed to the framework', async () => {
     const bug = new TypeError("Cannot read properties of undefined (reading 'price')");
     const broken = { ...options, action: () => Promise.reject<Action>(bug) };
     const next = vi.fn();
@@ -643,7 +649,7 @@ describe('a body that cannot be read', () => {
     expect([statusCode, onBug.mock.calls]).toEqual([500, [[bug]]]);
   });
 
-  it('what `action` leaves in `body` is what the handler finds', async () => {
+  it('the handler finds the `body` that `action` set', async () => {
     await using service = await startServer(serviceScript());
     const verifier = verifierOf(service.baseUrl);
     const request = {
@@ -664,7 +670,7 @@ describe('a body that cannot be read', () => {
     expect(Object.getOwnPropertyDescriptor(request, 'body')).toMatchObject({ value: { was: 'sent' } });
   });
 
-  it('a fetch handler reads the body of a request behind a proxy, as Next.js hands them out', async () => {
+  it('a fetch handler reads the body of a proxied Request, as Next.js passes it', async () => {
     const proxied = (target: Request): Request =>
       new Proxy(target, {
         get(of, name) {
@@ -687,7 +693,7 @@ describe('a body that cannot be read', () => {
     expect([response.status, await response.json()]).toEqual([200, { amount: 42_700 }]);
   });
 
-  it('a fetch handler keeps nothing of a body for an `action` that does not read it', async () => {
+  it('a fetch handler keeps no copy of the body for an `action` that does not read it', async () => {
     await using service = await startServer(serviceScript());
     let left = 64;
     const body = new ReadableStream<Uint8Array>({
@@ -717,7 +723,7 @@ describe('a body that cannot be read', () => {
     expect(await copy?.body?.getReader().read()).toEqual({ done: true, value: undefined });
   });
 
-  it('a fetch handler keeps nothing of the body of a request that it refuses before `action` is asked', async () => {
+  it('a fetch handler keeps no copy of the body of a request that it refuses before it calls `action`', async () => {
     const request = new Request(`${ORIGIN}/orders`, { method: 'POST', body: 'x'.repeat(65_536) });
     const copy = request.clone();
     Object.defineProperty(request, 'clone', { value: () => copy });
@@ -727,7 +733,7 @@ describe('a body that cannot be read', () => {
     expect(await copy.body?.getReader().read()).toEqual({ done: true, value: undefined });
   });
 
-  it('what else goes wrong is the shop’s, and reaches its framework', async () => {
+  it('other errors of the shop reach its framework unchanged', async () => {
     const next = vi.fn();
     const errors = [
       new TypeError('own'),
@@ -752,6 +758,6 @@ describe('a body that cannot be read', () => {
   });
 });
 
-it('a handler mounted without the middleware has no authority', () => {
+it('getAuthority throws in a handler without the middleware', () => {
   expect(() => getAuthority({})).toThrow(expect.objectContaining({ kind: 'configuration' }));
 });

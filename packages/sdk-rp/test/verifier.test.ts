@@ -60,8 +60,8 @@ const failure = async (work: Promise<unknown>): Promise<SvcError> => {
 
 afterEach(() => vi.unstubAllEnvs());
 
-describe('a verdict', () => {
-  it('is ALLOW with the Receipt and the authority', async () => {
+describe('verify', () => {
+  it('returns an ALLOW with its Receipt and the authority', async () => {
     await using server = await startServer(serviceScript());
     const one = await input();
     const verdict = await verifierOf(server.baseUrl).verify(one);
@@ -76,7 +76,7 @@ describe('a verdict', () => {
     expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({ grant, proof: one.proof, action: order });
   });
 
-  it('is DENY, a value too, with the reason', async () => {
+  it('returns a DENY with its reason as a value, not as an error', async () => {
     await using server = await startServer(serviceScript());
     const verifier = verifierOf(server.baseUrl);
     const one = await input();
@@ -96,7 +96,7 @@ describe('a verdict', () => {
     });
   });
 
-  it('is about the Action as it was when verify was called', async () => {
+  it('decides about the Action as it was at the call, although the object changes later', async () => {
     await using server = await startServer(serviceScript());
     const one = { ...(await input()), action: { ...order } };
     const work = verifierOf(server.baseUrl).verify(one);
@@ -105,20 +105,20 @@ describe('a verdict', () => {
   });
 });
 
-describe('the page of the guide', () => {
+describe('the guide page', () => {
   it.each([
     ['https://svc.example/api/', 'did:web:svc.example', 'https://svc.example/api'],
     ['http://localhost:8787', 'did:web:localhost%3A8787', 'http://localhost:8787'],
     ['http://10.0.0.7:8080', 'did:web:svc.example', 'https://svc.example'],
     ['https://svc.internal', 'did:web:svc.example%3A8443', 'https://svc.example:8443'],
   ])(
-    'is told to Agents at an address that they know: for %s and %s at %s',
+    'has an address that Agents can reach: baseUrl %s and service DID %s give publicUrl %s',
     (baseUrl, serviceDid, publicUrl) => {
       expect(createVerifier({ baseUrl, serviceDid, allowHttp: true }).publicUrl).toBe(publicUrl);
     },
   );
 
-  it('is named by what any call throws, at the address that was given', async () => {
+  it('is named in helpUrl of the error that a call throws; a network error names none', async () => {
     const unreachable = verifierOf('http://127.0.0.1:1', { timeoutMs: 250 });
     const one = await input();
     const helpOf = async (work: Promise<unknown>) => (await failure(work)).helpUrl;
@@ -144,11 +144,11 @@ describe('the page of the guide', () => {
   });
 });
 
-describe('trying again', () => {
+describe('verify and its attempts', () => {
   const keysOf = (received: readonly { headers: Record<string, unknown> }[]) =>
     received.map(({ headers }) => headers['idempotency-key']);
 
-  it('repeats the same body under the same key after 503, 429 and lost answers', async () => {
+  it('repeats the same body under the same idempotency key after 503, 429 and lost answers', async () => {
     const one = await input();
     const allow = { json: await decide(one, false) };
     const limited = { ...(unavailable() as object), status: 429 };
@@ -167,7 +167,7 @@ describe('trying again', () => {
     expect(server.received).toHaveLength(5);
   });
 
-  it('a second verify of one Proof has another key: a replay is never answered with the stored ALLOW', async () => {
+  it('uses another idempotency key for a second call with the same Proof, so a replay does not get the stored ALLOW', async () => {
     await using server = await startServer(serviceScript());
     const verifier = verifierOf(server.baseUrl);
     const one = await input();
@@ -198,20 +198,20 @@ describe('trying again', () => {
       'one answer is 503 and the next asks for a pause beyond the deadline',
       [unavailable(), { ...(unavailable('3600') as object), status: 429 }],
     ],
-  ])('says that the outcome is unknown when %s', async (_, replies) => {
+  ])('reports an unknown outcome when %s', async (_, replies) => {
     await using server = await startServer(replies);
     const error = await failure(verifierOf(server.baseUrl, { timeoutMs: 250 }).verify(await input()));
     expect(error).toMatchObject({ kind: 'outcome-unknown', message: expect.stringMatching(/lost/) });
   });
 
-  it('a service that cannot be reached has done nothing', async () => {
+  it('reports a network error, not an unknown outcome, when the service cannot be reached', async () => {
     const gone = await startServer([]);
     await gone[Symbol.asyncDispose]();
     const verifier = verifierOf(gone.baseUrl, { maxAttempts: 3 });
     expect((await failure(verifier.verify(await input()))).kind).toBe('network');
   });
 
-  it('but not after a 503: what was asked then may be stored', async () => {
+  it('reports an unknown outcome when the service cannot be reached after a 503: the first attempt may be stored', async () => {
     await using server = await startServer([unavailable()]);
     let sent = 0;
     const work = verifierOf(server.baseUrl, {
@@ -233,28 +233,33 @@ describe('trying again', () => {
     [403, 'FORBIDDEN'],
     [409, 'CONFLICT'],
     [413, 'PAYLOAD_TOO_LARGE'],
-  ])('a refusal with %d is told once, as it came', async (status, code) => {
-    const headers = { 'svc-request-id': 'req-1' };
-    await using server = await startServer([{ status, headers, json: { error: code, message: 'because' } }]);
-    expect(await failure(verifierOf(server.baseUrl).verify(await input()))).toMatchObject({
-      kind: 'refused',
-      code,
-      status,
-      requestId: 'req-1',
-      message: 'because',
-    });
-    expect(server.received).toHaveLength(1);
-  });
+  ])(
+    'reports a refusal with %d as the service sent it, and does not repeat the request',
+    async (status, code) => {
+      const headers = { 'svc-request-id': 'req-1' };
+      await using server = await startServer([
+        { status, headers, json: { error: code, message: 'because' } },
+      ]);
+      expect(await failure(verifierOf(server.baseUrl).verify(await input()))).toMatchObject({
+        kind: 'refused',
+        code,
+        status,
+        requestId: 'req-1',
+        message: 'because',
+      });
+      expect(server.received).toHaveLength(1);
+    },
+  );
 
   const refused = { kind: 'refused', code: 'SERVICE_UNAVAILABLE', status: 503 };
-  it('a lasting 503 ends as one, after as many attempts as were asked for', async () => {
+  it('reports a lasting 503 as a refusal after maxAttempts attempts', async () => {
     await using server = await startServer([unavailable()]);
     const work = verifierOf(server.baseUrl, { maxAttempts: 3 }).verify(await input());
     expect(await failure(work)).toMatchObject(refused);
     expect(server.received).toHaveLength(3);
   });
 
-  it('or before the deadline, where the next attempt would be after it', async () => {
+  it('reports a 503 as a refusal when the next attempt would begin after the deadline', async () => {
     await using server = await startServer([unavailable('4')]);
     expect(
       await failure(verifierOf(server.baseUrl, { timeoutMs: 3_000 }).verify(await input())),
@@ -262,7 +267,7 @@ describe('trying again', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('ends at once with the caller signal', async () => {
+  it('ends as aborted when the caller’s signal fires during the call', async () => {
     const controller = new AbortController();
     await using server = await startServer(() => {
       controller.abort();
@@ -273,7 +278,7 @@ describe('trying again', () => {
   });
 });
 
-describe('an answer that is no genuine Receipt never allows', () => {
+describe('verify never returns ALLOW for', () => {
   const answered = async (json: JsonValue, options: Partial<VerifierOptions> = {}, one = input()) => {
     await using server = await startServer([{ json }]);
     return await failure(verifierOf(server.baseUrl, options).verify(await one));
@@ -292,7 +297,7 @@ describe('an answer that is no genuine Receipt never allows', () => {
     ['a redirect', { status: 302, headers: { location: '/ALLOW' }, json: {} }],
     ['202', { status: 202, json: { decision: 'ALLOW' } }],
     ['more than a megabyte', { text: `{"decision":"ALLOW","x":"${'x'.repeat(1_048_576)}"}` }],
-  ])('%s', async (_, reply) => {
+  ])('an HTTP answer: %s', async (_, reply) => {
     await using server = await startServer([reply]);
     const error = await failure(verifierOf(server.baseUrl).verify(await input()));
     expect(['bad-response', 'receipt-invalid']).toContain(error.kind);
@@ -347,7 +352,7 @@ describe('an answer that is no genuine Receipt never allows', () => {
     expect((await failure(verifier.verify(one))).kind).toBe('receipt-invalid');
   });
 
-  it('a DENY dressed up as ALLOW', async () => {
+  it('a DENY that is presented as ALLOW', async () => {
     const one = await input();
     const deny = await decide(one, true);
     const allow = await decide(one, false);
@@ -359,7 +364,7 @@ describe('an answer that is no genuine Receipt never allows', () => {
     );
   });
 
-  it('the answer to a dry run, whatever it is dressed in', async () => {
+  it('the answer to a dry run, with or without members of a decision added', async () => {
     const one = await input();
     const genuine = await decide(one, true);
     const { protocol, trust } = genuine as unknown as ReceiptBody;
@@ -393,7 +398,7 @@ describe('an answer that is no genuine Receipt never allows', () => {
     }
   });
 
-  it('a genuine ALLOW of another Proof', async () => {
+  it('a genuine ALLOW for another Proof', async () => {
     expect((await answered(await decide(await input(), false))).kind).toBe('receipt-invalid');
   });
 
@@ -402,14 +407,14 @@ describe('an answer that is no genuine Receipt never allows', () => {
     ['by a key that it never published', { kid: `${SERVICE}#receipt-9` }],
     ['in the name of another service', { kid: 'did:web:evil.example#receipt-1' }],
     ['as something else than a Receipt', { typ: 'vc+jwt' }],
-    ['of another version', { body: (body) => ({ ...body, receipt_version: 'svc-receipt-v2' }) }],
-  ])('one signed %s', async (_, change) => {
+    ['as a Receipt of another version', { body: (body) => ({ ...body, receipt_version: 'svc-receipt-v2' }) }],
+  ])('a Receipt signed %s', async (_, change) => {
     const one = await input();
     const json = await decide(one, false, change);
     expect((await answered(json, {}, Promise.resolve(one))).kind).toBe('receipt-invalid');
   });
 
-  it('one for another relying party, or of another service than expected', async () => {
+  it('a Receipt for another relying party, or of another service than expected', async () => {
     const one = await input({ audience: 'did:web:other.example' });
     const other = await decide(one, false, { relyingParty: 'did:web:other.example' });
     expect(other.decision).toBe('ALLOW');
@@ -421,7 +426,7 @@ describe('an answer that is no genuine Receipt never allows', () => {
     );
   });
 
-  it('one without a request hash', async () => {
+  it('a Receipt without a request hash', async () => {
     const one = await input();
     const { receipt: _, request_hash: __, ...body } = await decide(one, false);
     const error = await answered(await signReceipt(body), {}, Promise.resolve(one));
@@ -429,14 +434,14 @@ describe('an answer that is no genuine Receipt never allows', () => {
   });
 });
 
-describe('the request really received', () => {
+describe('request binding:', () => {
   it.each([
     ['another method', { ...request, method: 'PUT' }],
     ['another path', { ...request, url: `${ORIGIN}/refunds` }],
     ['another host', { ...request, url: 'https://other.example/orders' }],
     ['another scheme', { ...request, url: 'http://shop.example/orders' }],
   ])(
-    'a Proof that names %s is refused before it could be spent, and the error says both',
+    'verify refuses a Proof that names %s before it is sent, and the error names both requests',
     async (_, received) => {
       await using server = await startServer(serviceScript());
       const error = await failure(
@@ -459,7 +464,7 @@ describe('the request really received', () => {
     },
   );
 
-  it('a dry run with another request is refused as a verification is, and asks with the right one or none', async () => {
+  it('dryRun refuses a request that the Proof does not name, and asks the service with the right request or none', async () => {
     await using server = await startServer([
       { status: 400, json: { error: 'INVALID_REQUEST', message: 'no' } },
     ]);
@@ -481,7 +486,7 @@ describe('the request really received', () => {
     );
   });
 
-  it('a genuine ALLOW about another one is refused all the same, with the Receipt', async () => {
+  it('verify refuses a genuine ALLOW for another request, and the error has the Receipt', async () => {
     const other = { action: order, htm: 'PUT', normalizedHtu: `${ORIGIN}/orders` };
     const request_hash = requestHashOf(portableCrypto, other);
     const body = (receipt: ReceiptBody) => ({ ...receipt, request_hash });
@@ -508,7 +513,7 @@ describe('the request really received', () => {
     ['two Proofs', { proof: ['a', 'b'] }, /^proof must be .* given an array of 2 \(string\)$/],
     ['no Action', { action: undefined }, /^action must be .* given nothing$/],
     ['an Action that is no JSON', { action: { ...order, amount: 1n } }, /^action must be .*JSON/],
-  ])('with %s nothing is sent, so no Proof is spent', async (_, change, message) => {
+  ])('verify sends nothing with %s, so no Proof is spent', async (_, change, message) => {
     await using server = await startServer(serviceScript());
     const one = { ...(await input()), ...change };
     const error = await failure(verifierOf(server.baseUrl).verify(one));
@@ -516,7 +521,7 @@ describe('the request really received', () => {
     expect(server.received).toEqual([]);
   });
 
-  it('is the one that was given when verify was called', async () => {
+  it('verify compares the request as it was at the call', async () => {
     await using server = await startServer(serviceScript());
     const received = { ...request };
     const work = verifierOf(server.baseUrl).verify({ ...(await input()), request: received });
@@ -524,7 +529,7 @@ describe('the request really received', () => {
     expect(await work).toMatchObject({ allowed: true });
   });
 
-  it('spellings of one URL are one', async () => {
+  it('verify takes two spellings of one URL as equal', async () => {
     await using server = await startServer(serviceScript());
     const url = 'HTTPS://SHOP.example:443/a/../%6frders#x';
     expect(
@@ -532,13 +537,13 @@ describe('the request really received', () => {
     ).toBe(true);
   });
 
-  it('is not compared where a Proof cannot be read: that is for the service to say', async () => {
+  it('verify sends a Proof that it cannot read, and returns the DENY PROOF_MALFORMED of the service', async () => {
     await using server = await startServer(serviceScript());
     const verdict = await verifierOf(server.baseUrl).verify({ ...(await input()), proof: 'no.proof.at-all' });
     expect(verdict).toMatchObject({ allowed: false, reason: 'PROOF_MALFORMED' });
   });
 
-  it('a DENY stays one whatever the Proof was made for', async () => {
+  it('checkReceipt accepts a DENY although the Proof names another request', async () => {
     const dear = { ...order, amount: 50_001 } as const;
     const one = { ...(await input({ action: dear })), action: dear };
     const denial = await decide(one, false);
@@ -546,7 +551,7 @@ describe('the request really received', () => {
     expect(checkReceipt(denial, expected)).toMatchObject({ ok: true, decision: 'DENY' });
   });
 
-  it('without a URL nothing is sent', async () => {
+  it('verify sends nothing where the URL is relative', async () => {
     await using server = await startServer(serviceScript());
     const work = verifierOf(server.baseUrl).verify({
       ...(await input()),
@@ -571,7 +576,7 @@ describe('the request really received', () => {
     }
   });
 
-  it('checkReceipt throws over nothing that it is handed: nested thousands deep, a revoked proxy, an accessor', async () => {
+  it('checkReceipt does not throw on hostile input: deep nesting, a revoked proxy, a throwing accessor', async () => {
     const one = await input();
     const receipt = await decide(one, false);
     const expected = { ...one, didDocument: serviceDocument };
@@ -612,7 +617,7 @@ describe("the service's DID document", () => {
   };
   const pathsOf = (received: readonly { path: string }[]) => received.map(({ path }) => path);
 
-  it('is fetched once, before the first Proof is spent, without the key', async () => {
+  it('is fetched once, before the first verification, without the API key', async () => {
     await using server = await startServer(serviceScript());
     const verifier = unpinned(server.baseUrl);
     await Promise.all([verifier.verify(await input()), verifier.verify(await input())]);
@@ -621,7 +626,7 @@ describe("the service's DID document", () => {
     expect(server.received[0]?.headers.authorization).toBeUndefined();
   });
 
-  it('must be of the expected service; until it is, no Proof is sent', async () => {
+  it('must be that of the expected service; until one is fetched, no Proof is sent', async () => {
     const replies: Reply[] = [
       { json: { ...serviceDocument, id: 'did:web:evil.example' } },
       { status: 404, json: {} },
@@ -635,7 +640,7 @@ describe("the service's DID document", () => {
     expect(pathsOf(server.received)).toEqual([...Array(3).fill('/.well-known/did.json'), '/verify']);
   });
 
-  it('is fetched again for a key it lacks, but not more often than every 30 seconds', async () => {
+  it('is fetched again for a key that it lacks, at most every 30 seconds', async () => {
     let nowMs = NOW_MS;
     let document: object = olderDocument;
     const script = serviceScript(() => ({ key: 'receipt-2' }));
@@ -656,7 +661,7 @@ describe("the service's DID document", () => {
   const documentsIn = (received: readonly { path: string }[]) =>
     pathsOf(received).filter((path) => path === '/.well-known/did.json').length;
 
-  it('is fetched again beside the calls after a minute, and before them after ten: a leaked key is not believed for longer', async () => {
+  it('is refreshed in the background after one minute and must be renewed after ten, so a leaked key is accepted no longer', async () => {
     let nowMs = NOW_MS;
     let reply: Reply = { json: serviceDocument };
     const script = serviceScript(() => ({ atMs: nowMs }));
@@ -693,7 +698,7 @@ describe("the service's DID document", () => {
   });
 
   it.each(['before', 'after'])(
-    'comes beside a call, %s its answer: a Receipt whose key it has counts, and nothing is lost to a rotation',
+    'verifies a Receipt under a rotated key where its background fetch ends %s the answer of verify',
     async (when) => {
       let nowMs = NOW_MS;
       let isRotated = false;
@@ -719,7 +724,7 @@ describe("the service's DID document", () => {
     },
   );
 
-  it('pinned, must be one', () => {
+  it('is validated where it is pinned', () => {
     const broken = { ...serviceDocument, id: 'svc.example' };
     expect(() => verifierOf('https://svc.example', { didDocument: broken })).toThrow(
       expect.objectContaining({
@@ -729,7 +734,7 @@ describe("the service's DID document", () => {
     );
   });
 
-  it('pinned, is never fetched', async () => {
+  it('is never fetched where it is pinned', async () => {
     await using server = await startServer(serviceScript(() => ({ key: 'receipt-2' })));
     const verifier = verifierOf(server.baseUrl, { didDocument: olderDocument });
     const error = await failure(verifier.verify(await input()));
@@ -743,36 +748,36 @@ describe("the service's DID document", () => {
   it.each<[string, object, RegExp]>([
     ['an unknown option', { relyingPartyDid: SHOP }, /no option "relyingPartyDid".*relyingParty/],
     ['a time-out as text', { timeoutMs: 'abc' }, /timeoutMs must be an integer.* given a string/],
-    ['a number of attempts that is none', { maxAttempts: 0 }, /maxAttempts must be .* given 0/],
-    ['a name instead of a DID', { relyingParty: 'shop.example' }, /relyingParty must be a did:web DID/],
-    ['the service by its address', { serviceDid: 'https://svc.example' }, /serviceDid must be a did:web DID/],
-    ['a document still on its way', { didDocument: Promise.resolve(serviceDocument) }, /didDocument must be/],
+    ['maxAttempts of 0', { maxAttempts: 0 }, /maxAttempts must be .* given 0/],
+    ['a domain name as relyingParty', { relyingParty: 'shop.example' }, /relyingParty must be a did:web DID/],
+    ['a URL as serviceDid', { serviceDid: 'https://svc.example' }, /serviceDid must be a did:web DID/],
+    ['a promise of a DID document', { didDocument: Promise.resolve(serviceDocument) }, /didDocument must be/],
     [
-      'an unbounded clock difference',
+      'a clock difference above 300 s',
       { serviceClockBehindMs: 300_001 },
       /serviceClockBehindMs must be an integer, 0 to 300000/,
     ],
     [
-      'a clock difference below none',
+      'a negative clock difference',
       { serviceClockAheadMs: -1 },
       /serviceClockAheadMs must be an integer, 0 to 300000/,
     ],
     ['a document as text', { didDocument: '{}' }, /didDocument must be .* given a string/],
-    ['cryptography that is none', { crypto: globalThis.crypto }, /crypto must be a CryptoPort/],
-  ])('a verifier is not made with %s', (_, change, message) => {
+    ['a crypto that is no CryptoPort', { crypto: globalThis.crypto }, /crypto must be a CryptoPort/],
+  ])('createVerifier refuses %s', (_, change, message) => {
     expect(() => verifierOf('https://svc.example', change)).toThrow(
       expect.objectContaining({ kind: 'configuration', message: expect.stringMatching(message) }),
     );
   });
 
-  it('or the DID is required: there is no believing just any service', () => {
+  it('createVerifier requires serviceDid where no DID document is pinned', () => {
     const create = () => createVerifier({ baseUrl: 'https://svc.example', apiKey: 'dk_rp_test' });
     expect(create).toThrow(expect.objectContaining({ kind: 'configuration' }));
   });
 });
 
-describe('reading', () => {
-  it('a decision comes with its Receipt checked', async () => {
+describe('reading from the service:', () => {
+  it('decisions.get checks the Receipt of the decision', async () => {
     const receipt = await decide(await input(), false);
     const id = String(receipt.receipt_id);
     const outcome = {
@@ -799,7 +804,7 @@ describe('reading', () => {
     });
   });
 
-  it('the key comes from SVC_RP_KEY unless given', async () => {
+  it('the API key is read from SVC_RP_KEY where none is given', async () => {
     const me = {
       subject: SHOP,
       role: 'rp',

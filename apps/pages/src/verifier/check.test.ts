@@ -98,7 +98,7 @@ const TAMPERED: readonly (readonly [string, ReceiptPartId, string, string?])[] =
   ],
 ];
 
-describe('names the part that is wrong:', () => {
+describe('checkReceipt names the wrong part:', () => {
   const cases = TAMPERED.map(([what, part, given, pinned = document]) => ({ what, part, given, pinned }));
   it.each(cases)('$what: $part', ({ part, given, pinned }) => {
     const checked = check(given, pinned);
@@ -107,11 +107,11 @@ describe('names the part that is wrong:', () => {
     for (const { state, failures } of checked.parts) expect(failures.length > 0).toBe(state === 'wrong');
   });
 
-  it('says of a text that was only changed nothing but that', () => {
+  it('only `shown` where only the shown content was changed', () => {
     expect(wrongParts(check(shown((d) => (d.agent = 'x'))))).toEqual(['shown']);
   });
 
-  it('judges no part that rests on a wrong one', () => {
+  it('parts that depend on a wrong one stay unchecked', () => {
     const { parts } = check(text, otherDocument);
     const states = Object.fromEntries(parts.map(({ id, state }) => [id, state]));
     expect(states).toMatchObject({
@@ -132,12 +132,12 @@ const UNDECIDED: readonly (readonly [string, ReceiptPartId, (draft: Draft) => vo
     'evidence',
     (d) => (d.evidence.trust_config_hash = d.grant_hash),
   ],
-  ['a document that is none', 'document', () => {}, '{"id":7}'],
+  ['a malformed document', 'document', () => {}, '{"id":7}'],
 ];
 
-describe('is undecided as with svc-receipt, not invalid, for', () => {
+describe('checkReceipt is undecided, as svc-receipt is:', () => {
   const cases = UNDECIDED.map(([what, part, change, pinned = document]) => ({ what, part, change, pinned }));
-  it.each(cases)('$what: $part is not judged, and why', async ({ part, change, pinned }) => {
+  it.each(cases)('$what: $part is unchecked, and its failure says why', async ({ part, change, pinned }) => {
     const signed = await issued(change);
     const checked = check(signed, pinned);
     expect([checked.verdict, wrongParts(checked)]).toEqual(['undecided', []]);
@@ -148,7 +148,7 @@ describe('is undecided as with svc-receipt, not invalid, for', () => {
   });
 
   it.each(cases.filter(({ part }) => part !== 'document'))(
-    '$what, and never for what was altered: the signature was verified',
+    '$what, but an altered Receipt of this kind is invalid',
     async ({ change }) => {
       const signed = JSON.parse(await issued(change));
       const [head = '', payload = '', signature = ''] = signed.receipt.split('.');
@@ -164,7 +164,7 @@ describe('is undecided as with svc-receipt, not invalid, for', () => {
 describe('a Receipt under a key that the document does not have', () => {
   const older = JSON.stringify({ id: SERVICE, verificationMethod: [], assertionMethod: [] });
 
-  it('is not decided, nothing that rests on its signature is right, and it is said that anybody can have written it', async () => {
+  it('is undecided, its signature is unchecked, and the text says that anybody can have written it', async () => {
     for (const checked of [check(text, older), check(await withKid(`${SERVICE}#receipt-7`))]) {
       expect([checked.verdict, wrongParts(checked)]).toEqual(['undecided', []]);
       expect(saysOf(checked)).toMatch(/no signature was checked: anybody can have written this/);
@@ -173,20 +173,20 @@ describe('a Receipt under a key that the document does not have', () => {
     }
   });
 
-  it('is invalid where anything beside it is wrong', async () => {
+  it('is invalid where something else in it is wrong', async () => {
     const altered = shown((d) => (d.agent = 'x'));
     const inconsistent = await issued((d) => (d.trust.checks.T5 = false));
     for (const one of [altered, inconsistent]) expect(check(one, older).verdict).toBe('invalid');
   });
 });
 
-describe('a Receipt whose key has ended or leaked', () => {
+describe('a Receipt whose key is not in force', () => {
   const times = [
     { 'svc:validUntil': '2026-11-20T00:00:00Z' },
     { 'svc:validFrom': '2026-12-01T00:00:00Z' },
     { revoked: '2030-01-01T00:00:00Z' },
   ];
-  it.each(times)('%o is never valid by itself, and not yet invalid: its bundle may say more', (time) => {
+  it.each(times)('with %o is undecided and refers to its bundle, or invalid where it was altered', (time) => {
     const verificationMethod = serviceDocument.verificationMethod.map((method) => ({ ...method, ...time }));
     const checked = check(text, JSON.stringify({ ...serviceDocument, verificationMethod }));
     expect([checked.verdict, wrongParts(checked)]).toEqual(['undecided', []]);
@@ -213,13 +213,13 @@ describe('a Receipt as issued', () => {
     ['a decision of the API', JSON.stringify({ receipt: allow, outcomes: [] })],
     ['a DENY', JSON.stringify(deny)],
   ];
-  it.each(forms)('is valid as %s, every part ok', (_, presented) => {
+  it.each(forms)('is valid as %s, with every part ok', (_, presented) => {
     const checked = check(presented);
     expect(checked.verdict).toBe('valid');
     expect(new Set(checked.parts.map(({ state }) => state))).toEqual(new Set(['ok']));
   });
 
-  it('is not decided without the document, and says which parts lack it', () => {
+  it('is undecided without the document, and names the unchecked parts', () => {
     const checked = check(text, null);
     expect(checked.verdict).toBe('undecided');
     expect(saysOf(checked)).toContain('without the service’s document nobody can say who signed it');
@@ -244,19 +244,19 @@ describe('readPresentedText', () => {
     ['prose', 'hello', 'unreadable'],
     ['a number', '7', 'unreadable'],
     ['a DID document', document, 'did-document'],
-    ['what is larger than any bundle', '{'.repeat(17 * 2 ** 20), 'unreadable'],
+    ['text that is larger than any bundle', '{'.repeat(17 * 2 ** 20), 'unreadable'],
     [
       'the answer about a day that is open',
       '{"receipt_id":"drc_1","day":"2026-11-20","status":"pending"}',
       'unreadable',
     ],
     ['a JWS that is no Receipt', `${allow.receipt.split('.')[0]}.e30.AAAA`, 'unreadable'],
-  ])('tells %s', (_, given, kind) => {
+  ])('classifies %s', (_, given, kind) => {
     expect(readPresentedText(given).kind).toBe(kind);
   });
 });
 
-describe('what was not judged is not shown as right', () => {
+describe('checkReceipt shows no unchecked part as ok:', () => {
   const rightParts = ({ parts }: Checked) => parts.filter(({ state }) => state === 'ok').map(({ id }) => id);
 
   it.each([
@@ -264,14 +264,14 @@ describe('what was not judged is not shown as right', () => {
     ['{"receipt":5}', ['text']],
     ['{"receipt":"a.b.c"}', ['text']],
     ['{"decision":"ALLOW"}', ['text']],
-  ])('%s has no signature, so nothing that rests on one is right', (presented, right) => {
+  ])('%s has no signature, so only its text is ok', (presented, right) => {
     const checked = check(presented);
     expect(rightParts(checked)).toEqual(right);
     // The parts that are right do not call it a Receipt either.
     for (const { state, means } of checked.parts) if (state === 'ok') expect(means).not.toContain('Receipt');
   });
 
-  it('a Receipt of which a member is missing is not said to read as it was signed', () => {
+  it('a Receipt without one of its members has `signature` ok, but not `shown`', () => {
     const incomplete = check(shown((draft) => delete (draft as Partial<Draft>).grant_hash));
     expect(rightParts(incomplete)).not.toContain('shown');
     expect(rightParts(incomplete)).toContain('signature');
@@ -283,7 +283,7 @@ it('the example of the page is a valid Receipt of the service in its document', 
   expect(check(JSON.stringify(example.receipt), JSON.stringify(example.did_document)).verdict).toBe('valid');
 });
 
-it('a Receipt of a later version without a document: a later page alone does not say who signed it, and this one says so', async () => {
+it('a Receipt of a later version without a document is undecided, and the text names both causes', async () => {
   const later = await issued((draft) => {
     draft.protocol.profile_hash = draft.grant_hash;
   });

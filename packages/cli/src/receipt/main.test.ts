@@ -66,7 +66,7 @@ const start = (args: readonly string[], stdin = '', env: NodeJS.ProcessEnv = {})
 };
 
 describe('svc-receipt as a process', () => {
-  it('exits with 0 for a valid Receipt, which it shows at a glance, without colours', () => {
+  it('exits with 0 for a valid Receipt and prints its main facts without colours', () => {
     const { exitCode, stdout, stderr } = start(['verify', denyFile, '--did-document', didFile]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(/^VALID\n {2}decision {7}DENY AUTHORITY_REVOKED\n/);
@@ -74,7 +74,7 @@ describe('svc-receipt as a process', () => {
       expect(stdout).toContain(shown);
   });
 
-  it('reads standard input, and exits with 1 naming every failure', () => {
+  it('exits with 1 for an altered Receipt on standard input and names every failure', () => {
     const { exitCode, stdout } = start(['verify', '--did-document', didFile], tampered);
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^INVALID\n/);
@@ -82,7 +82,7 @@ describe('svc-receipt as a process', () => {
       expect(stdout).toContain(named);
   });
 
-  it('does not exit with a verdict where nobody reads it', async () => {
+  it('exits with 2 where nobody reads its standard output', async () => {
     const unread = spawn(
       process.execPath,
       [programFile('packages/cli', 'svc-receipt.js'), 'verify', allowFile, '--did-document', didFile],
@@ -92,7 +92,7 @@ describe('svc-receipt as a process', () => {
     expect(await once(unread, 'exit')).toEqual([2, null]);
   });
 
-  it('audits with one JSON object as answer', () => {
+  it('prints one JSON object for audit --json', () => {
     const { exitCode, stdout } = start([...audit, '-', '--json'], deny.signed.text);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -104,14 +104,14 @@ describe('svc-receipt as a process', () => {
   });
 });
 
-describe('what decides nothing', () => {
-  it('is a file that cannot be read: exit code 2, said on standard error', async () => {
+describe('svc-receipt exits with 2', () => {
+  it('for a file that cannot be read, and says so on standard error', async () => {
     const { exitCode, stdout, stderr } = await run(['verify', 'no-such-file', '--did-document', didFile]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain('no-such-file cannot be read: there is no such file');
   });
 
-  it('is a service whose DID has a host of no address: exit code 2, in JSON with --json', async () => {
+  it('for a service DID whose host is not a valid name, and says so in JSON with --json', async () => {
     const service = 'did:web:xn--a.example';
     const signer = signerOf(1, `${service}#receipt-1`);
     const unheard = write('unheard.json', await resign(allow.body, () => {}, signer));
@@ -125,7 +125,7 @@ describe('what decides nothing', () => {
     }
   });
 
-  it('is an end that was not foreseen: exit code 2, in JSON with --json, and where it was on standard error', async () => {
+  it('on an unexpected exception, which it reports on standard error, and in JSON too with --json', async () => {
     const broken = () => {
       throw new TypeError('no stop\u001b');
     };
@@ -143,10 +143,10 @@ describe('what decides nothing', () => {
   });
 });
 
-describe('a document that is older than the key of the Receipt', () => {
+describe('a DID document that is older than the key of the Receipt', () => {
   const older = write('older.json', JSON.stringify(documentOf(SERVICE, { 'receipt-1': 7, 'status-1': 2 })));
 
-  it('decides nothing: exit code 2, and what to do', async () => {
+  it('leaves the Receipt undecided: exit code 2, and the summary says to obtain the document again', async () => {
     for (const name of ['verify', 'audit']) {
       const args = name === 'verify' ? ['verify'] : audit.filter((one) => one !== didFile);
       const given = name === 'verify' ? args : args.filter((one) => one !== '--did-document');
@@ -159,7 +159,7 @@ describe('a document that is older than the key of the Receipt', () => {
     }
   });
 
-  it('makes nothing undecided that was altered: exit code 1', async () => {
+  it('does not make an altered Receipt undecided: exit code 1', async () => {
     expect((await run(['verify', tamperedFile, '--did-document', older])).exitCode).toBe(1);
   });
 });
@@ -167,7 +167,7 @@ describe('a document that is older than the key of the Receipt', () => {
 describe('svc-receipt verify', () => {
   const verify = (...args: string[]) => run(['verify', ...args]);
 
-  it('answers --json with the verdict and all failures', async () => {
+  it('answers --json with the verdict and the failures', async () => {
     const { exitCode, stdout } = await verify(tamperedFile, '--did-document', didFile, '--json');
     expect(exitCode).toBe(1);
     const { verdict, decision, failures } = JSON.parse(stdout);
@@ -177,14 +177,14 @@ describe('svc-receipt verify', () => {
     );
   });
 
-  it('is invalid under the document of another service, or another service than named', async () => {
+  it('exits with 1 under the document of another service, or with another --service-did', async () => {
     expect((await verify(allowFile, '--did-document', otherDidFile)).exitCode).toBe(1);
     const named = ['--did-document', didFile, '--service-did'];
     expect((await verify(allowFile, ...named, 'did:web:svc.example')).exitCode).toBe(0);
     expect((await verify(allowFile, ...named, 'did:web:other.example')).exitCode).toBe(1);
   });
 
-  it('cannot decide about a profile of a later version, or under a document that is none', async () => {
+  it('exits with 2 for a profile of a later version, or under a file that is no DID document', async () => {
     expect((await verify(laterFile, '--did-document', didFile)).exitCode).toBe(2);
     expect((await verify(allowFile, '--did-document', write('empty', '[]'))).exitCode).toBe(2);
     const swapped = await verify(allowFile, '--did-document', allowFile);
@@ -200,7 +200,7 @@ describe('svc-receipt verify', () => {
       (draft) => (draft.evidence.trust_config_hash = draft.grant_hash),
     ],
   ] satisfies readonly (readonly [string, string, Parameters<typeof resign>[1]])[])(
-    'cannot decide about a rightly signed Receipt whose %s has a hash of a later version, and says so',
+    'exits with 2 for a correctly signed Receipt whose %s has an unknown hash, and with 1 where that is altered',
     async (_, name, change) => {
       const text = await resign(allow.body, change);
       const file = write('later-hash.json', text);
@@ -226,7 +226,7 @@ describe('svc-receipt verify', () => {
     },
   );
 
-  it('colours only where it may', async () => {
+  it('prints colours only where the terminal allows them', async () => {
     const coloured = await run(['verify', allowFile, '--did-document', didFile], {
       ...silentTerminal,
       colours: true,
@@ -235,7 +235,7 @@ describe('svc-receipt verify', () => {
     expect((await verify(allowFile, '--did-document', didFile)).stdout).not.toContain('\u001b');
   });
 
-  it('escapes what could move the cursor or forge a line', async () => {
+  it('escapes characters that could move the cursor or forge a line', async () => {
     const hostile = write('hostile.json', JSON.stringify({ '\u001b[2J\nVALID\u202e': 1, receipt: 'x' }));
     const { exitCode, stdout } = await verify(hostile, '--did-document', didFile);
     expect(exitCode).toBe(1);
@@ -243,7 +243,7 @@ describe('svc-receipt verify', () => {
     expect(stdout).toContain('\\u{1b}[2J\\u{a}VALID\\u{202e}');
   });
 
-  it('escapes what could move the cursor or turn the writing direction in JSON too, and keeps what it says', async () => {
+  it('escapes characters that move the cursor or change the writing direction in JSON too, and keeps the values', async () => {
     const name = '\u007f\u009b2J\u202e\u2028\u{e0041}\u001b';
     const hostile = write('hostile-json.json', JSON.stringify({ [name]: 1, receipt: 'x' }));
     const { exitCode, stdout } = await verify(hostile, '--did-document', didFile, '--json');
@@ -259,13 +259,13 @@ describe('the answer of GET /decisions/{receipt_id}', () => {
   const wrap = (receipt: string, more: object = {}) =>
     JSON.stringify({ receipt: JSON.parse(receipt), outcomes: [], ...more });
 
-  it('is taken for its Receipt, in verify and audit', async () => {
+  it('is accepted in place of its Receipt by verify and audit', async () => {
     const file = write('decision.json', wrap(deny.signed.text));
     expect((await run(['verify', file, '--did-document', didFile])).exitCode).toBe(0);
     expect((await run([...audit, file])).exitCode).toBe(0);
   });
 
-  it('is checked no less', async () => {
+  it('is checked as its Receipt is: an altered Receipt or a further member exits with 1', async () => {
     const changed = write('changed.json', wrap(tampered));
     expect((await run(['verify', changed, '--did-document', didFile])).exitCode).toBe(1);
     const more = write('more.json', wrap(deny.signed.text, { more: 1 }));
@@ -274,19 +274,19 @@ describe('the answer of GET /decisions/{receipt_id}', () => {
 });
 
 describe('svc-receipt audit', () => {
-  it('says what rests on the word of the service', async () => {
+  it('lists what rests on the word of the service alone', async () => {
     const { exitCode, stdout } = await run([...audit, denyFile]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain("On the service's word alone:\n  * the issuer was a registered Principal");
   });
 
-  it('is invalid with every difference named', async () => {
+  it('exits with 1 and names the check that the engine evaluates differently', async () => {
     const { exitCode, stdout } = await run([...audit, '--proof-window', '2', denyFile]);
     expect(exitCode).toBe(1);
     expect(stdout).toContain('/protocol/checks/P13 must be false by the engine, not true');
   });
 
-  it('cannot decide without the evidence, and names what is missing', async () => {
+  it('exits with 2 without the evidence, and names what is missing', async () => {
     const { exitCode, stdout } = await run(['audit', ...tokens, '--proof-window', '60', denyFile]);
     expect(exitCode).toBe(2);
     expect(stdout).toMatch(/^COULD NOT DECIDE/);
@@ -294,7 +294,7 @@ describe('svc-receipt audit', () => {
     expect(stdout.match(/GET \/evidence\/sha256:/g)).toHaveLength(2);
   });
 
-  it('names the evidence file whose content is not what its name says', async () => {
+  it('names an evidence file whose content does not have the hash in its name', async () => {
     const hash = deny.body.evidence.status?.credential_hash ?? '';
     const name = `${hash.replace(':', '-')}.jwt`;
     const text = `${deny.evidence.get(hash)}\n`;
@@ -310,7 +310,7 @@ describe('svc-receipt audit', () => {
     );
   });
 
-  it('says first of all that it was given another Proof', async () => {
+  it('reports first that the given Proof is another one', async () => {
     const other = [...audit, '--proof', write('other-proof', deny.grant), denyFile];
     const { exitCode, stdout } = await run(other);
     expect(exitCode).toBe(1);
@@ -321,7 +321,7 @@ describe('svc-receipt audit', () => {
   });
 });
 
-describe('svc-receipt audit reads the Action as the service did', async () => {
+describe('svc-receipt audit of an Action', async () => {
   const refused = await buildWorld({ action: {}, proof: { action: { ...PURCHASE } } });
   const free = { type: 'commerce:purchase', resource: 'order/8841', amount: 0, currency: 'USD' };
   const forNothing = await buildWorld({ action: free });
@@ -336,22 +336,22 @@ describe('svc-receipt audit reads the Action as the service did', async () => {
   it.each([
     ['a fraction', '{"type":"commerce:purchase","resource":"order/8841","amount":42700.0,"currency":"USD"}'],
     [
-      'a member that stands twice',
+      'a duplicate member',
       '{"type":"commerce:purchase","resource":"order/8841","amount":1,"amount":42700,"currency":"USD"}',
     ],
-  ])('%s makes it no Action: the DENY ACTION_MALFORMED is valid', async (_, action) => {
+  ])('with %s confirms the DENY ACTION_MALFORMED', async (_, action) => {
     expect(refused.body.reason).toBe('ACTION_MALFORMED');
     expect(await auditOf('refused', refused, action)).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('-0 is 0: the ALLOW is valid', async () => {
+  it('with the amount -0 confirms the ALLOW for 0', async () => {
     expect(forNothing.body.decision).toBe('ALLOW');
     const action = JSON.stringify(free).replace('"amount":0', '"amount":-0');
     expect(await auditOf('for-nothing', forNothing, action)).toMatchObject({ exitCode: 0, stderr: '' });
   });
 });
 
-describe('svc-receipt audit of an ALLOW that consumed', async () => {
+describe('svc-receipt audit of an ALLOW that consumed a budget', async () => {
   const capability = capabilityOf({ maxTotal: 100_000 });
   const uses = [
     { capability, amount: 100, agoMs: 2_000 },
@@ -383,13 +383,13 @@ describe('svc-receipt audit of an ALLOW that consumed', async () => {
     expect(await run([...args, ...pages])).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('cannot decide without all of them, and says where they are', async () => {
+  it('exits with 2 without all pages, and says where to get them', async () => {
     const { exitCode, stdout } = await run([...args, ...page('newest', 2, 3)]);
     expect(exitCode).toBe(2);
     expect(stdout).toContain('GET /grants/{id}/consumption');
   });
 
-  it('refuses what is no such answer', async () => {
+  it('refuses a file that is no answer of GET /grants/{id}/consumption', async () => {
     const { exitCode, stderr } = await run([...args, '--consumption', write('list', '[]')]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('must be an answer of GET /grants/{id}/consumption');
@@ -442,7 +442,7 @@ describe('svc-receipt refuses with exit code 2', () => {
     expect(stderr).toContain(problem);
   });
 
-  it('in JSON too where --json is asked for', async () => {
+  it('in JSON where --json is given', async () => {
     const { exitCode, stdout } = await run(['verify', '--json']);
     expect(exitCode).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({

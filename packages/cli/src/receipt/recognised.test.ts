@@ -38,22 +38,19 @@ const files = {
 };
 const last = (text: string) => text.split('\n').at(-1);
 
-describe('svc-receipt <anything>', () => {
-  it.each(Object.entries(files))(
-    'a %s is recognised, with the word verify and without',
-    async (kind, file) => {
-      for (const words of [[], ['verify']]) {
-        const { exitCode, stdout, stderr } = await run([...words, file, '--did-document', did]);
-        expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-        const inDay = kind === 'bundle' ? ', and has it in the checkpoint of 2026-11-20' : '';
-        expect(last(stdout)).toMatch(
-          new RegExp(`^It is genuine: ${SERVICE} allowed did:.* at did:web:shop.example at .*Z${inDay}[.]$`),
-        );
-      }
-    },
-  );
+describe('svc-receipt with an input of any kind', () => {
+  it.each(Object.entries(files))('recognises a %s, with and without the word verify', async (kind, file) => {
+    for (const words of [[], ['verify']]) {
+      const { exitCode, stdout, stderr } = await run([...words, file, '--did-document', did]);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      const inDay = kind === 'bundle' ? ', and has it in the checkpoint of 2026-11-20' : '';
+      expect(last(stdout)).toMatch(
+        new RegExp(`^It is genuine: ${SERVICE} allowed did:.* at did:web:shop.example at .*Z${inDay}[.]$`),
+      );
+    }
+  });
 
-  it('a bundle that nothing vouches for is not called invalid: it agrees with itself, and more cannot be told', async () => {
+  it('does not call an unauthenticated bundle invalid: exit code 2, and it says that the bundle agrees with itself', async () => {
     const { exitCode, stdout } = await run([files.bundle]);
     expect([exitCode, last(stdout)]).toEqual([
       2,
@@ -68,7 +65,7 @@ describe('svc-receipt <anything>', () => {
     });
   });
 
-  it('what was altered is invalid, and the sentence says not to rely on it', async () => {
+  it('exits with 1 for altered evidence, and says not to rely on it', async () => {
     for (const [name, text] of [
       ['altered.json', world.signed.text.replace('50000', '99999')],
       ['altered.jwt', `${world.signed.jws.slice(0, -6)}AAAAAA`],
@@ -90,24 +87,21 @@ describe('svc-receipt <anything>', () => {
     ['an error of the API', '{"error":{"code":"NOT_FOUND"}}', 'a JSON object without a member of a Receipt'],
     ['an empty object', '{}', 'a JSON object without a member of a Receipt'],
     ['a day that is open', '{"receipt_id":"drc_1","day":"2026-11-20","status":"pending"}', 'not closed yet'],
-  ])(
-    '%s is no evidence that is wrong: it could not be decided, and it says what was found',
-    async (_, text, found) => {
-      const file = write('unknown', text);
-      for (const words of [[file], ['verify', file], ['verify', '--bundle', file]]) {
-        if (words.includes('--bundle') && text.includes('pending')) continue;
-        const { exitCode, stdout, stderr } = await run([...words, '--did-document', did]);
-        expect({ exitCode, stdout, stderr }).toEqual({
-          ...{ exitCode: 2, stdout: '', stderr: expect.stringContaining(found) },
-        });
-      }
-      const audited = ['audit', file, '--did-document', did, '--grant', did, '--proof', did, '--action', did];
-      const { exitCode, stderr } = await run([...audited, '--proof-window', '60']);
-      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(found)]);
-    },
-  );
+  ])('exits with 2 for %s, and says what it found', async (_, text, found) => {
+    const file = write('unknown', text);
+    for (const words of [[file], ['verify', file], ['verify', '--bundle', file]]) {
+      if (words.includes('--bundle') && text.includes('pending')) continue;
+      const { exitCode, stdout, stderr } = await run([...words, '--did-document', did]);
+      expect({ exitCode, stdout, stderr }).toEqual({
+        ...{ exitCode: 2, stdout: '', stderr: expect.stringContaining(found) },
+      });
+    }
+    const audited = ['audit', file, '--did-document', did, '--grant', did, '--proof', did, '--action', did];
+    const { exitCode, stderr } = await run([...audited, '--proof-window', '60']);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(found)]);
+  });
 
-  it('a bundle in place of the DID document is named', async () => {
+  it('says so where a bundle is given as the DID document', async () => {
     for (const file of [files.receipt, files.bundle]) {
       const { exitCode, stdout } = await run([file, '--did-document', files.bundle]);
       expect([exitCode, stdout]).toEqual([
@@ -125,13 +119,13 @@ describe('svc-receipt <anything>', () => {
   });
 
   it.each<readonly [what: string, text: string]>([
-    ['a member that stands twice', world.signed.text.replace('{', '{"receipt":"x",')],
-    ['a number that is none of ours', world.signed.text.replace('50000', '5.0')],
+    ['a duplicate member', world.signed.text.replace('{', '{"receipt":"x",')],
+    ['a number in a form that the service never writes', world.signed.text.replace('50000', '5.0')],
+    ['a member of another format', world.signed.text.replace('50000', '9').replace('{', '{"capability":1,')],
     [
-      'a member that is of something else',
-      world.signed.text.replace('50000', '9').replace('{', '{"capability":1,'),
+      'members that say that it is pending',
+      world.signed.text.replace('{', '{"status":"pending","day":"2026-11-20",'),
     ],
-    ['a sign that it is pending', world.signed.text.replace('{', '{"status":"pending","day":"2026-11-20",')],
     ['no version', JSON.stringify({ ...JSON.parse(world.signed.text), receipt_version: undefined })],
     ['no signature', JSON.stringify({ ...JSON.parse(world.signed.text), receipt: undefined })],
     ['a JWS in quotation marks', `"${world.signed.jws.slice(0, -6)}AAAAAA"`],
@@ -142,13 +136,13 @@ describe('svc-receipt <anything>', () => {
       'a bundle without its document',
       JSON.stringify({ ...bundle, did_document: undefined, attestation: 'x' }),
     ],
-    ['a bundle whose proof is none', JSON.stringify({ ...bundle, inclusion: '<html>' })],
-  ])('evidence that was altered stays invalid with %s: nobody makes it undecided', async (_, text) => {
+    ['a bundle with HTML as its inclusion proof', JSON.stringify({ ...bundle, inclusion: '<html>' })],
+  ])('calls altered evidence invalid, not undecided, with %s', async (_, text) => {
     const { exitCode, stdout } = await run([write('altered', text), '--did-document', did]);
     expect([exitCode, last(stdout)]).toEqual([1, expect.stringMatching(/^Do not rely on it: /)]);
   });
 
-  it('an inclusion proof that breaks off is not held against the Receipt, and hides nothing of it', async () => {
+  it('exits with 2 for a truncated inclusion proof, and with 1 where the Receipt is altered', async () => {
     const proof = ['--inclusion', write('cut.json', JSON.stringify(day.inclusion).slice(0, -9))];
     const cut = await run([files.receipt, '--did-document', did, ...proof]);
     expect([cut.exitCode, cut.stderr]).toEqual([2, expect.stringContaining('--inclusion cannot be read')]);
@@ -156,7 +150,7 @@ describe('svc-receipt <anything>', () => {
     expect((await run([altered, '--did-document', did, ...proof])).exitCode).toBe(1);
   });
 
-  it('a bundle in place of the Receipt is audited as one', async () => {
+  it('audits a bundle that is given in place of the Receipt', async () => {
     const presented = [
       write('g', world.grant),
       write('p', world.proof),
@@ -168,7 +162,7 @@ describe('svc-receipt <anything>', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('standard input needs no word and no option of its own', () => {
+  it('reads standard input without a command or an option', () => {
     const started = spawnSync(process.execPath, [programFile('packages/cli', 'svc-receipt.js')], {
       input: JSON.stringify(bundle),
       encoding: 'utf8',
@@ -176,14 +170,14 @@ describe('svc-receipt <anything>', () => {
     expect([started.status, started.stdout]).toEqual([2, expect.stringContaining('It agrees with itself')]);
   });
 
-  it('standard input may follow an option', () => {
+  it('reads standard input after an option', () => {
     const parameters = [programFile('packages/cli', 'svc-receipt.js'), '--did-document', did];
     const input = JSON.stringify(bundle);
     const { status, stdout } = spawnSync(process.execPath, parameters, { input, encoding: 'utf8' });
     expect([status, last(stdout.trimEnd())]).toEqual([0, expect.stringMatching(/^It is genuine/)]);
   });
 
-  it('a byte order mark before it changes nothing', async () => {
+  it('ignores a byte order mark', async () => {
     const [plain, marked] = [JSON.stringify(bundle), `\uFEFF${JSON.stringify(bundle)}`].map((text, i) =>
       write(`marked-${i}.json`, text),
     );
@@ -193,13 +187,13 @@ describe('svc-receipt <anything>', () => {
     expect(one?.exitCode).toBe(0);
   });
 
-  it('a word that is neither a command nor a file is named', async () => {
+  it('names a word that is neither a command nor a file', async () => {
     expect((await run(['verfy'])).stderr).toContain(
       'the command must be verify, audit or monitor, not verfy',
     );
   });
 
-  it('--json has every field that the text has', async () => {
+  it('prints verdict, members of the Receipt, checks and summary with --json', async () => {
     const { stdout } = await run([files.bundle, '--did-document', did, '--json']);
     const { receipt, ...told } = { receipt: world.body, ...JSON.parse(stdout) };
     expect(told).toMatchObject({
@@ -232,12 +226,12 @@ describe('svc-receipt audit --bundle', () => {
     ...['--action', write('action', JSON.stringify(world.action)), '--proof-window', '60'],
   ];
 
-  it('takes Receipt and evidence from the bundle, and runs the engine again', async () => {
+  it('takes the Receipt and the evidence from the bundle, and runs the engine again', async () => {
     const { exitCode, stdout } = await run(['audit', '--bundle', files.bundle, ...presented]);
     expect([exitCode, last(stdout)]).toEqual([0, expect.stringContaining('the engine decides the same')]);
   });
 
-  it('audits a Receipt whose key has leaked by the attestation in its bundle, and not without', async () => {
+  it('accepts a Receipt whose key has leaked with the attestation in its bundle, and is undecided without', async () => {
     const attestation = await attestTo({ id: world.body.receipt_id, jws: world.signed.jws }, day);
     const verificationMethod = serviceDocument.verificationMethod.map((method) =>
       method.id.endsWith('#receipt-2') ? { ...method, revoked: '2026-12-01T00:00:00Z' } : method,
@@ -252,7 +246,7 @@ describe('svc-receipt audit --bundle', () => {
     expect((await audited('unattested.json', bundle)).exitCode).toBe(2);
   });
 
-  it('refuses a bundle of somebody else’s keys before the engine is asked', async () => {
+  it('refuses a bundle that is signed with other keys than the pinned document has', async () => {
     const receipt = JSON.parse(await resign(world.body, () => {}, signerOf(8, `${SERVICE}#receipt-2`)));
     const closed = await closeDayOf(world, { signer: signerOf(9, `${SERVICE}#status-1`) });
     const own = documentOf(SERVICE, { 'receipt-2': 8, 'status-1': 9 });
@@ -289,20 +283,20 @@ describe('svc-receipt --fetch', () => {
     return { service, file: write('own.json', text) };
   };
 
-  it('gets the DID document of the service that is named, and asks for the inclusion', async () => {
+  it('fetches the DID document of the named service and the inclusion proof', async () => {
     const { exitCode, stdout } = await run([own.file, '--service-did', own.service, '--fetch']);
     expect([exitCode, last(stdout)]).toEqual([0, expect.stringContaining(`It is genuine: ${own.service}`)]);
     expect(asked).toEqual(['/.well-known/did.json', `/decisions/${world.body.receipt_id}/inclusion`]);
   });
 
-  it('does not take the Receipt’s own word for whose it is', async () => {
+  it('does not take the service from the Receipt: exit code 2 without --service-did', async () => {
     const { exitCode, stdout } = await run([own.file, '--fetch']);
     expect(exitCode).toBe(2);
     expect(stdout).toContain('ITS SERVICE IS NOT AUTHENTICATED');
     expect((await run([own.file, '--fetch', '--allow-unauthenticated'])).exitCode).toBe(0);
   });
 
-  it('does not advise to obtain the document again that it fetched just now', async () => {
+  it('does not advise to obtain the document again where it has just fetched it', async () => {
     const before = serve.get('/.well-known/did.json') ?? '';
     serve.set('/.well-known/did.json', JSON.stringify(documentOf(own.service, { 'receipt-2': 3 })));
     const receipt = JSON.parse(serve.get('/receipt.json') ?? '');
@@ -315,7 +309,7 @@ describe('svc-receipt --fetch', () => {
   });
 
   it.each(['/.well-known/did.json', `/decisions/${world.body.receipt_id}/inclusion`])(
-    'could not decide where %s is answered with the page of something else, and says so',
+    'exits with 2 where %s returns an HTML page, and says so',
     async (path) => {
       const before = serve.get(path);
       serve.set(path, '<!doctype html><title>Sign in</title>');
@@ -330,7 +324,7 @@ describe('svc-receipt --fetch', () => {
     },
   );
 
-  it('takes an address for what is to be verified', async () => {
+  it('accepts a URL as its input', async () => {
     const address = `http://localhost:${(server.address() as AddressInfo).port}`;
     const { exitCode } = await run([`${address}/receipt.json`, '--service-did', own.service, '--fetch']);
     expect(exitCode).toBe(0);

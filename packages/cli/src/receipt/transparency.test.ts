@@ -52,7 +52,7 @@ const ATTESTED = `attested by    ${SERVICE}#status-1 at 2026-12-01T00:00:01Z\n`;
 describe('svc-receipt verify --inclusion', () => {
   const base = [files.receipt, '--did-document', files.did, '--inclusion', files.inclusion];
 
-  it('says in which checkpoint the Receipt is', async () => {
+  it('names the checkpoint that includes the Receipt', async () => {
     for (const more of [[], ['--checkpoint', files.checkpoint], ['--checkpoint', files.jws]]) {
       const { exitCode, stdout } = await verify(...base, ...more);
       expect(exitCode).toBe(0);
@@ -74,7 +74,7 @@ describe('svc-receipt verify --inclusion', () => {
     expect(stdout).not.toContain('included in ');
   });
 
-  it('is invalid against another checkpoint of the day, and says where the two differ', async () => {
+  it('exits with 1 for another checkpoint of the day, and names a difference', async () => {
     const { exitCode, stdout } = await verify(...base, '--checkpoint', files.fork);
     expect(exitCode).toBe(1);
     expect(stdout).toContain(
@@ -82,7 +82,7 @@ describe('svc-receipt verify --inclusion', () => {
     );
   });
 
-  it('takes the attestation of a key in force where the key of the Receipt has leaked', async () => {
+  it('accepts a Receipt whose key has leaked with the attestation of a key in force', async () => {
     const { verificationMethod, assertionMethod } = serviceDocument;
     const marked = verificationMethod.map((method) =>
       method.id.endsWith('#receipt-2') ? { ...method, revoked: '2026-12-01T00:00:00Z' } : method,
@@ -98,14 +98,14 @@ describe('svc-receipt verify --inclusion', () => {
     expect((await verify(...leaked, '--attestation', files.jws)).exitCode).toBe(1);
   });
 
-  it('cannot decide while the day is open', async () => {
+  it('exits with 2 while the day is open', async () => {
     const pending = { receipt_id: world.body.receipt_id, day: '2026-11-20', status: 'pending' };
     const { exitCode, stdout } = await verify(...base, '--inclusion', write('pending.json', pending));
     expect(exitCode).toBe(2);
     expect(stdout).toContain('inclusion-pending');
   });
 
-  it('is not asked of a Receipt that does not verify', async () => {
+  it('reports no checkpoint for a Receipt that does not verify', async () => {
     const tampered = write('tampered.json', world.signed.text.replace('50000', '99999'));
     const { exitCode, stdout } = await verify(tampered, ...base.slice(1), '--json');
     expect(exitCode).toBe(1);
@@ -114,7 +114,7 @@ describe('svc-receipt verify --inclusion', () => {
 });
 
 describe('svc-receipt verify --bundle', () => {
-  it('of a Receipt that is attested to names the key of the attestation, and calls no other the one that signed', async () => {
+  it('names the key that attests a Receipt, and does not say that the key in its header signed it', async () => {
     const kid = `${SERVICE}#receipt-7`;
     const receipt = JSON.parse(await resign(world.body, () => {}, signerOf(8, kid)));
     const attestation = await attestTo({ id: world.body.receipt_id, jws: receipt.receipt }, day);
@@ -134,7 +134,7 @@ describe('svc-receipt verify --bundle', () => {
   const timedKeys = (time: string) => keys.map((word) => (word === '--key' ? word : `${word}@${time}`));
   const valid = ['--bundle', files.bundle];
 
-  it('needs nothing but the file and what is pinned', async () => {
+  it('needs only the bundle and a pinned DID document or pinned keys', async () => {
     const timed = timedKeys('2026-11-01T00:00:00Z/');
     for (const pin of [['--did-document', files.did], timed, [...timed, '--service-did', SERVICE]]) {
       const { exitCode, stdout } = await verify(...valid, ...pin);
@@ -145,7 +145,7 @@ describe('svc-receipt verify --bundle', () => {
     }
   });
 
-  it('does not decide by a DID alone: whoever writes a bundle also writes its keys', async () => {
+  it('is undecided with a DID alone, because the author of a bundle also writes its keys', async () => {
     const forged = write('forged.json', await forgeBundle());
     for (const file of [files.bundle, forged]) {
       const { exitCode, stdout } = await verify('--bundle', file, '--service-did', SERVICE);
@@ -161,7 +161,7 @@ describe('svc-receipt verify --bundle', () => {
     expect((await verify('--bundle', forged, '--did-document', files.did)).exitCode).toBe(1);
   });
 
-  it('says what a DID alone leaves open, where it is asked to go on all the same', async () => {
+  it('names what is not authenticated where --allow-unauthenticated is given', async () => {
     const onItsWord = [...valid, '--service-did', SERVICE, '--allow-unauthenticated'];
     const { exitCode, stdout } = await verify(...onItsWord);
     expect(exitCode).toBe(0);
@@ -183,7 +183,7 @@ describe('svc-receipt verify --bundle', () => {
     expect(needless.stderr).toContain('not for --did-document');
   });
 
-  it('does not take a bundle’s own word for when a pinned key was in force: whoever has one that ended could write it', async () => {
+  it('does not trust the bundle for the time in which a pinned key was in force', async () => {
     const { exitCode, stdout } = await verify(...valid, ...keys);
     expect(exitCode).toBe(2);
     expect(stdout).toMatch(/^NOT DECIDED: .* WHEN ITS KEYS WERE IN FORCE IS NOT AUTHENTICATED\n/);
@@ -196,7 +196,7 @@ describe('svc-receipt verify --bundle', () => {
     ]);
   });
 
-  it('does not take a bundle’s own word for what a pinned key is for: whoever has one of them could write it', async () => {
+  it('does not trust the bundle for the purpose of a pinned key', async () => {
     const purposeless = timedKeys('2026-11-01T00:00:00Z/').map((word) => word.replace(/^[a-z]+=/, ''));
     const { exitCode, stdout } = await verify(...valid, ...purposeless);
     expect(exitCode).toBe(2);
@@ -217,7 +217,7 @@ describe('svc-receipt verify --bundle', () => {
     expect([odd.exitCode, odd.stderr]).toEqual([2, expect.stringContaining('status=MULTIKEY@FROM/UNTIL')]);
   });
 
-  it('says which key is missing where only one of two is named, and does not call the bundle invalid', async () => {
+  it('exits with 2 where only one of two keys is pinned, and names the other', async () => {
     for (const [named, missing] of [
       [1, 2],
       [2, 1],
@@ -234,7 +234,7 @@ describe('svc-receipt verify --bundle', () => {
     expect((await verify('--bundle', altered, '--key', first)).exitCode).toBe(1);
   });
 
-  it('refuses what is dated outside the time that is pinned with a key', async () => {
+  it('refuses signatures that are dated outside the time pinned with a key', async () => {
     const outside = await verify(...valid, ...timedKeys('/2026-11-20T00:00:00Z'), '--json');
     expect([outside.exitCode, JSON.parse(outside.stdout).failures[0].code]).toEqual([2, 'key-not-in-force']);
     expect((await verify(...valid, ...timedKeys('/'))).exitCode).toBe(0);
@@ -256,7 +256,7 @@ describe('svc-receipt verify --bundle', () => {
     });
   });
 
-  it('cannot decide while the day is open', async () => {
+  it('exits with 2 while the day is open', async () => {
     const pending = { receipt_id: world.body.receipt_id, day: '2026-11-20', status: 'pending' };
     const { exitCode, stdout } = await verify(
       ...['--bundle', write('pending-bundle.json', pending), '--did-document', files.did],
@@ -274,7 +274,7 @@ describe('svc-receipt verify --bundle', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('escapes what could move the cursor or forge a line', async () => {
+  it('escapes characters that could move the cursor or forge a line', async () => {
     const hostile = write('hostile.json', { ...bundle, evidence: [{ hash: '\u001b[2J\nVALID' }] });
     const { exitCode, stdout } = await verify('--bundle', hostile, '--did-document', files.did);
     expect(exitCode).toBe(1);
