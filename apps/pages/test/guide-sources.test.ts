@@ -7,7 +7,7 @@ import { headOf } from '../guide/head.ts';
 import { createResolver } from '../guide/markdown.ts';
 import { listSources, ROOT } from '../guide/sources.ts';
 
-it('the build of the image has every file of the guide: its pages, their pictures, and what their links lead to', () => {
+it('the image build has every file of the guide: its pages, pictures and link targets', () => {
   const sources = listSources();
   const needed = new Set(sources.flatMap(({ file }) => (file === null || file.endsWith('/') ? [] : [file])));
   const resolve = createResolver(sources, (path) => path);
@@ -26,7 +26,7 @@ it('the build of the image has every file of the guide: its pages, their picture
   expect([...needed].filter((path) => !isThere(path))).toEqual([]);
 });
 
-it('the build of the image has nothing that git ignores: no key of a deployment, no token, no address of a database', () => {
+it('the image build has no file that git ignores, such as deployment keys, tokens and database addresses', () => {
   const ignored = readIgnored();
   const files = ['api/receipt-keys.json', 'api/admin-token', 'migrate/database-url', '.env'].map(
     (file) => `deploy/compose/state/${file}`,
@@ -49,14 +49,14 @@ it('a link to a heading of the same page stays on the page', () => {
   expect(resolve(page, '#keys')).toEqual({ kind: 'page', address: 'guide/operations', hash: '#keys' });
 });
 
-it('each page says in a sentence of its own what it is about', () => {
+it('each page has its own description', () => {
   const pages = listSources().map((source) => [source.address, headOf(source).description] as const);
   const isShared = ([page, sentence]: (typeof pages)[number]): boolean =>
     pages.some(([other, said]) => other !== page && said === sentence);
   expect(pages.filter(isShared)).toEqual([]);
 });
 
-it('each code by which a library or a kit refuses a Receipt has its place on the page of failures, and there are no others', () => {
+it('each code by which a library or a kit refuses a Receipt is on the page of failures, and no other code is', () => {
   const sources = [
     'packages/receipts/src',
     'packages/transparency/src',

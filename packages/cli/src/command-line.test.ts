@@ -61,17 +61,14 @@ const textOf = (program: Program<CommandText>, ...args: string[]): string => {
 };
 
 describe.each([RECEIPT, CONFORMANCE])('$name', (program) => {
-  it.each(program.commands)(
-    'help of $name is about that one alone, and has each of its options',
-    (command) => {
-      const text = textOf(program, command.name, '--help');
-      const shown = [...text.matchAll(/^ {2}(?:-\w, )?--([a-z-]+)/gm)].map(([, option]) => option);
-      expect(shown).toEqual(Object.keys(command.options));
-      for (const other of program.commands.filter((one) => one !== command))
-        expect(text).not.toContain(`${program.name} ${other.name} `);
-      expect(textOf(program, '-h', command.name)).toBe(text);
-    },
-  );
+  it.each(program.commands)('the help of $name has each of its options, and no other command', (command) => {
+    const text = textOf(program, command.name, '--help');
+    const shown = [...text.matchAll(/^ {2}(?:-\w, )?--([a-z-]+)/gm)].map(([, option]) => option);
+    expect(shown).toEqual(Object.keys(command.options));
+    for (const other of program.commands.filter((one) => one !== command))
+      expect(text).not.toContain(`${program.name} ${other.name} `);
+    expect(textOf(program, '-h', command.name)).toBe(text);
+  });
 
   it.each(program.commands.filter(({ usage }) => usage !== undefined))(
     'the usage of $name has each of its options',
@@ -87,7 +84,7 @@ describe.each([RECEIPT, CONFORMANCE])('$name', (program) => {
     }
   });
 
-  it('the man page is that of the table', () => {
+  it('its man page matches the table of commands', () => {
     const file = new URL(`../man/${program.name}.1`, import.meta.url);
     expect(readFileSync(file, 'utf8')).toBe(manPage(program, packageJson.version));
   });
@@ -120,7 +117,7 @@ const shells = Object.keys(SHELLS).filter(isInstalled);
 for (const shell of Object.keys(SHELLS).filter((one) => !shells.includes(one)))
   console.log(`SKIPPED: completion in ${shell}, which is not installed`);
 
-describe.each(shells)('%s', { timeout: 60_000 }, (shell) => {
+describe.each(shells)('completion in %s', { timeout: 60_000 }, (shell) => {
   const complete = SHELLS[shell] as Complete;
 
   it('completes commands, options and files', () => {
@@ -132,33 +129,33 @@ describe.each(shells)('%s', { timeout: 60_000 }, (shell) => {
     expect(complete(CONFORMANCE, 'serve', '--p')).toEqual(['--port']);
   });
 
-  it('completes its own name', () => {
+  it('completes the name of the shell', () => {
     expect(complete(CONFORMANCE, 'completion', shell.slice(0, 2))).toEqual([shell]);
   });
 
-  it('completes both words of a command, and the options of the longer one', () => {
+  it('completes both words of a two-word command, and its options', () => {
     expect(complete(KEYRING, 'k')).toEqual(['keys']);
     expect(complete(KEYRING, 'keys', 'a')).toEqual(['add']);
     expect(complete(KEYRING, 'keys', 'add', '--n')).toEqual(['--now']);
   });
 });
 
-it('a shell that there is no completion for is answered with those that there are', () => {
+it('completion for an unknown shell is refused with the names of the known ones', () => {
   expect(() => completionFor(RECEIPT, 'tcsh')).toThrow('bash, zsh, fish');
 });
 
-describe('commands of two words', () => {
+describe('two-word commands', () => {
   const read = (...args: string[]) => {
     const line = readLine(KEYRING, args);
     return line.kind === 'command' && [line.command.name, line.operands, line.values.now];
   };
 
-  it('the longest that begins the line is meant, wherever its options stand', () => {
+  it('are chosen by the longest match, wherever the options stand', () => {
     expect(read('keys')).toEqual(['keys', [], false]);
     expect(read('--now', 'keys', 'add', 'a')).toEqual(['keys add', ['a'], true]);
   });
 
-  it('a mistake is answered with the commands that there are', () => {
+  it('are listed in the hint where a command is missing or unknown', () => {
     const refused = (message: string, hint: RegExp) =>
       expect.objectContaining({ message, hint: expect.stringMatching(hint) });
     expect(() => read()).toThrow(refused('no command is named', /^ {2}keyring keys +Does keys\n/));
@@ -166,7 +163,7 @@ describe('commands of two words', () => {
     expect(() => read('keys', 'ad')).toThrow(refused('there is no command keys ad', /^(?!.*lock)/s));
   });
 
-  it('help of the first word is about all that begin with it', () => {
+  it('are all in the help of their first word', () => {
     expect(textOf(KEYRING, 'keys', '--help')).toMatch(/keyring keys\n.*keyring keys add NAME \[--now\]/s);
     expect(textOf(KEYRING, 'keys', '--help')).not.toContain('keyring lock');
   });

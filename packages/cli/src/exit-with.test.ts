@@ -13,7 +13,7 @@ afterEach(() => {
 /** The effect on a stream of a full disk or of a reader that has gone. */
 const fail = () => process.stdout.emit('error', new Error('write EPIPE'));
 
-it('what must not stay half done is done to its end, and its exit code is then no verdict', async () => {
+it('work that must not stay half done runs to its end after a failed write, and the exit code is 2', async () => {
   const steps: string[] = [];
   await exitWith(
     async () => {
@@ -27,21 +27,21 @@ it('what must not stay half done is done to its end, and its exit code is then n
   expect([steps, process.exitCode]).toEqual([['half', 'whole'], 2]);
 });
 
-it('a write whose failure is heard of after the end makes it none either', async () => {
+it('a write that fails after the end changes the exit code to 2', async () => {
   await exitWith(async () => 1, { isFinished: true });
   expect(process.exitCode).toBe(1);
   fail();
   expect(process.exitCode).toBe(2);
 });
 
-it('what was not foreseen is told, and no verdict', async () => {
+it('a rejected promise is reported, and the exit code is 2', async () => {
   const tell = vi.fn();
   const error = new TypeError('of ours');
   await exitWith(() => Promise.reject(error), { isFinished: true, tell });
   expect([tell.mock.calls, process.exitCode]).toEqual([[[error]], 2]);
 });
 
-it('what fails outside of the promise is told, and ends it at once with no verdict', async () => {
+it('an uncaught exception is reported, and ends the process at once with exit code 2', async () => {
   const [tell, exit] = [vi.fn(), vi.spyOn(process, 'exit').mockReturnValue(undefined as never)];
   const error = new TypeError('of ours');
   process.removeAllListeners('uncaughtException');

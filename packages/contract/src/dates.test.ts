@@ -38,7 +38,7 @@ it.each([
     ['listDecisions query', 'listAudit query', 'getUsage query', 'putEntitlement body', 'reportOutcome body'],
   ],
   ['day', '2026-02-28', ['getCheckpoint params', 'getCheckpointLeaves params']],
-] as const)('no %s of a request can be one that does not exist', (_, date, places) => {
+] as const)('every %s in a request refuses one that does not exist', (_, date, places) => {
   const taking = thatTake(date);
   expect(taking.map(([path]) => path)).toEqual(
     expect.arrayContaining(places.map((place) => expect.stringContaining(place))),

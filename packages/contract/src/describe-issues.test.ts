@@ -7,14 +7,14 @@ import { asSentence } from './sentence.ts';
 const inBody = (schema: z.ZodType, input: unknown) => describeProblems(schema, input, PLACES.body);
 const create = (body: object) => inBody(routes.createRelyingParty.body, body);
 
-describe('a problem in words', () => {
-  it.each([0, 301, 1.5, '60', null])('states the whole range of an integer beside %j', (value) => {
+describe('the text of a problem', () => {
+  it.each([0, 301, 1.5, '60', null])('states the whole range of an integer for %j', (value) => {
     expect(create({ kind: 'managed', slug: 'a', proof_window_seconds: value })).toBe(
       `body.proof_window_seconds must be an integer from 1 to 300; got ${JSON.stringify(value)}`,
     );
   });
 
-  it('lists what is known beside what is not, of the form that was chosen', () => {
+  it('lists the known members of the chosen variant beside an unknown one', () => {
     const settings = 'name, proof_window_seconds, verify_rate_limit_per_minute, profile, org_id';
     expect(create({ kind: 'managed', slug: 'a', window: 1 })).toBe(
       `body.window is not known here (known: kind, slug, ${settings})`,
@@ -24,7 +24,7 @@ describe('a problem in words', () => {
     );
   });
 
-  it('lists the members of an object inside, too', () => {
+  it('lists the known members of a nested object too', () => {
     const keys = [{ publicKeyMultibase: `z6Mk${'h'.repeat(44)}`, kid: 'x' }];
     expect(inBody(routes.createPrincipal.body, { kind: 'managed', slug: 'a', keys })).toBe(
       'body.keys[0].kid is not known here (known: id, publicKeyMultibase)',
@@ -43,7 +43,7 @@ describe('a problem in words', () => {
     );
   });
 
-  it('counts in the singular and the plural', () => {
+  it('uses the singular and the plural', () => {
     const create = (keys: unknown[]) =>
       inBody(routes.createPrincipal.body, { kind: 'managed', slug: 'a', keys });
     expect(create([])).toBe('body.keys must have at least 1 item; got an array of 0');
@@ -51,7 +51,7 @@ describe('a problem in words', () => {
     expect(create(Array(6).fill(key))).toBe('body.keys must have at most 5 items; got an array of 6');
   });
 
-  it('says what may be null, and how many faults it leaves out', () => {
+  it('says what may be null, and how many problems it leaves out', () => {
     const { body } = routes.putEntitlement;
     const sent = {
       production: 'allowed',
@@ -68,7 +68,7 @@ describe('a problem in words', () => {
     expect(inBody(body, {})).toMatch(/^body\.production is missing: .*; and 1 more$/);
   });
 
-  it('puts no more faults into words than it tells, however many a body has', () => {
+  it('describes only the problems that it returns, however many a body has', () => {
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`n${i}`, 0]));
     for (const schema of [z.record(z.string(), z.object({})), z.strictObject({})]) {
       let named = 0;
@@ -86,7 +86,7 @@ describe('a problem in words', () => {
     );
   });
 
-  it('tells once what two checks of a member say alike', () => {
+  it('states a problem once where two checks report it alike', () => {
     const error = 'must be 3 letters or more';
     const name = z
       .string()
@@ -100,12 +100,12 @@ describe('a problem in words', () => {
   });
 });
 
-describe('a sentence', () => {
+describe('asSentence', () => {
   it.each([
     ['the body is empty', 'The body is empty.'],
     ['Repeat the call.', 'Repeat the call.'],
     ['body.agent is missing', 'body.agent is missing.'],
     ['org_id: leave it out', 'org_id: leave it out.'],
     ['did:web:a.example is taken', 'did:web:a.example is taken.'],
-  ])('of %j', (text, sentence) => expect(asSentence(text)).toBe(sentence));
+  ])('makes a sentence of %j', (text, sentence) => expect(asSentence(text)).toBe(sentence));
 });

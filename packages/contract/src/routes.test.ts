@@ -32,21 +32,21 @@ const pathParameters = (path: string): readonly string[] =>
   path.split('/').flatMap((segment) => (segment.startsWith('{') ? [segment.slice(1, -1)] : []));
 
 describe.each(all)('route %s', (_id, route) => {
-  it('declares exactly the parameters its path names', () => {
+  it('declares exactly the parameters that its path names', () => {
     expect(Object.keys(route.params?.shape ?? {}).sort()).toEqual([...pathParameters(route.path)].sort());
   });
 
-  it('is public exactly when it takes no credential', () => {
+  it('has the public or sandbox limiter exactly when it takes no credential', () => {
     expect(['public', 'sandbox'].includes(route.limiter)).toBe(route.auth.length === 0);
   });
 
-  it('belongs to a section of the reference and ends its summary without a full stop', () => {
+  it('belongs to a section of the reference, and ends its description, not its summary, with a full stop', () => {
     expect(TAGS.map(({ name }) => name)).toContain(route.tag);
     expect(route.summary).not.toMatch(/\.$/);
     expect(route.description).toMatch(/\.$/);
   });
 
-  it('answers only with statuses of the interface, besides INTERNAL', () => {
+  it('answers only with statuses of the interface and 500', () => {
     const statuses = [
       ...Object.keys(route.responses).map(Number),
       ...errorCodesOf(route).map((code) => ERROR_STATUS[code]),
@@ -63,17 +63,17 @@ describe.each(all)('route %s', (_id, route) => {
 });
 
 describe('the routes together', () => {
-  it('never declare one method and path twice', () => {
+  it('declare no method and path twice', () => {
     const places = all.map(([, route]) => `${route.method} ${route.path.replaceAll(/\{[^}]*\}/g, '{}')}`);
     expect(new Set(places).size).toBe(places.length);
   });
 
-  it('take an RP key for /verify and nothing else', () => {
+  it('accept only an RP key for /verify', () => {
     expect(routes.verify.auth).toEqual(['rp']);
   });
 });
 
-describe('formats agree with the protocol library on the examples', () => {
+describe('formats and the protocol library agree', () => {
   it.each([
     [formats.grantId, EXAMPLE.grantId, isGrantId],
     [formats.receiptId, EXAMPLE.receiptId, isReceiptId],
@@ -83,7 +83,7 @@ describe('formats agree with the protocol library on the examples', () => {
     [formats.didKey, EXAMPLE.agent, (text: unknown) => parseDidKey(String(text)) !== null],
     [formats.didWeb, EXAMPLE.principal, (text: unknown) => parseDidWeb(String(text)) !== null],
   ] as [z.ZodType, string, (text: unknown) => boolean][])(
-    '%#: the example, and not the example with a tail',
+    '%#: on the example, the example with a tail, and an empty text',
     (schema, example, accepts) => {
       for (const text of [example, `${example}\n`, `${example}?`, ''])
         expect([text, schema.safeParse(text).success]).toEqual([text, accepts(text)]);
@@ -92,7 +92,7 @@ describe('formats agree with the protocol library on the examples', () => {
 });
 
 describe('verify request', () => {
-  it('hands the action on as the very object that came in', () => {
+  it('passes on the same action object that came in', () => {
     const action = JSON.parse('{"__proto__":1,"type":"x"}');
     const parsed = routes.verify.body.parse({ grant: '', proof: '', action });
     expect(parsed.action).toBe(action);
@@ -144,7 +144,7 @@ describe('query times', () => {
     ['2026-11-20T08:00:00+00:00', 0],
     ['2026-11-20t08:00:00.5-00:00', 500],
     ['2026-11-20T08:00:00.001000001+00:00', 2],
-  ])('%s: a time between two milliseconds is the later one', (text, ms) => {
+  ])('%s is rounded up to a millisecond', (text, ms) => {
     expect(formats.instant.parse(text)).toBe(AT + ms);
   });
   it.each([
@@ -152,12 +152,12 @@ describe('query times', () => {
     '2026-11-20T08:00:00',
     '2026-11-20 08:00:00Z',
     '2026-02-30t08:00:00z',
-  ])('%s is no time in UTC', (text) => {
+  ])('%s is refused as no time in UTC', (text) => {
     expect(formats.instant.safeParse(text).success).toBe(false);
     expect(formats.timestampOfAnySpelling.safeParse(text).success).toBe(false);
   });
   it.each(['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.9990001Z', '9999-12-31T23:59:59.9999Z'])(
-    '%s: none is later than what can be written',
+    '%s is limited to the last millisecond of the year 9999',
     (text) => {
       expect(new Date(formats.instant.parse(text)).toISOString()).toBe('9999-12-31T23:59:59.999Z');
     },

@@ -16,7 +16,7 @@ interface Manifest {
 const read = (file: string | URL) => JSON.parse(readFileSync(file, 'utf8')) as Manifest;
 const pinsOf = ({ dependencies, devDependencies }: Manifest) => ({ ...dependencies, ...devDependencies });
 
-it('a project has our packages of this version and those of others as they are tested with it, all pinned', () => {
+it('a project pins our packages at this version, and others at the versions tested with it', () => {
   const folder = join(scratch, 'shop');
   createShop(folder);
   const own = read(new URL('../package.json', import.meta.url));
@@ -30,7 +30,7 @@ it('a project has our packages of this version and those of others as they are t
   );
 });
 
-it('refuses what is there, and packages that are not, before it writes anything', () => {
+it('createShop refuses an existing file and missing packages before it writes anything', () => {
   const file = join(scratch, 'file');
   writeFileSync(file, '');
   expect(() => createShop(file)).toThrow('not empty');
@@ -39,13 +39,13 @@ it('refuses what is there, and packages that are not, before it writes anything'
   expect(readdirSync(scratch)).not.toContain('other');
 });
 
-it('says that our packages are on no registry yet, where the project was made without --packages', () => {
+it('the text says that our packages are on no registry where --packages was not given', () => {
   expect(HELP).toMatch(/^ {2}--packages FOLDER .*npm run pack/m);
   expect(describeShop('my-shop', false)).toMatch(/npm install does not find them.*--packages FOLDER/);
   expect(describeShop('my-shop', true)).not.toContain('registry');
 });
 
-it('the command that it says to paste leads into the folder, whatever its name', () => {
+it('the printed cd command quotes the folder where its name needs it', () => {
   const cdOf = (folder: string) => /^ {2}cd (.*)$/m.exec(describeShop(folder, true))?.[1];
   expect(cdOf('shops/my-shop')).toBe('shops/my-shop');
   expect(cdOf("Bad Name! it's")).toBe("'Bad Name! it'\\''s'");

@@ -26,7 +26,7 @@ const tokenOf = async (from: Confirmer): Promise<string> => {
   return asked.kind === 'asked' ? asked.token : '';
 };
 
-it('a client that cannot ask its user confirms nothing, unless the server was started so', async () => {
+it('a client that cannot ask its user confirms nothing, unless confirmation by token is on', async () => {
   const strict = await confirmer(false);
   for (const token of [undefined, 'x'])
     expect(await strict.confirm(intent, token)).toMatchObject({
@@ -45,7 +45,7 @@ const clientWith = (
   return client;
 };
 
-it('a client that can ask is asked, whatever token is given, and an answer that is none confirms nothing', async () => {
+it('a client that can ask is asked, whatever the token, and only an accept with confirm: true confirms', async () => {
   const answers: [reply: () => object, kind: string][] = [
     [() => ({ action: 'accept', content: { confirm: true } }), 'confirmed'],
     [() => ({ action: 'accept', content: { confirm: false } }), 'refused'],
@@ -66,7 +66,7 @@ it('a client that can ask is asked, whatever token is given, and an answer that 
   }
 });
 
-it('asks one thing at a time: who clicks through a heap of questions has read none', async () => {
+it('one question is asked at a time, and another is refused meanwhile', async () => {
   let answer: (said: object) => void = () => undefined;
   const asked: string[] = [];
   const client = new Client(
@@ -91,12 +91,12 @@ it('asks one thing at a time: who clicks through a heap of questions has read no
   expect((await next).kind).toBe('refused');
 });
 
-it('a client that can only show an address cannot ask', async () => {
+it('a client with URL elicitation only cannot ask', async () => {
   const { confirm } = await confirmer(false, () => 0, clientWith({ url: {} }));
   expect(await confirm(intent, undefined)).toMatchObject({ says: expect.stringContaining('cannot ask') });
 });
 
-it('a token is for one tool with one input, once, for five minutes', async () => {
+it('a token confirms one tool with one input, once, within five minutes', async () => {
   let nowMs = 0;
   const { confirm } = await confirmer(true, () => nowMs);
   const kinds = async (...calls: (readonly [typeof intent, string])[]) => {
@@ -118,7 +118,7 @@ it('a token is for one tool with one input, once, for five minutes', async () =>
   expect(await kinds([intent, kept])).toEqual(['refused']);
 });
 
-it('holds sixteen tokens at most: the oldest goes', async () => {
+it('at most sixteen tokens are held, and the oldest is dropped', async () => {
   const one = await confirmer(true);
   const tokens: string[] = [];
   for (let i = 0; i < 17; i++) tokens.push(await tokenOf(one));
@@ -126,12 +126,12 @@ it('holds sixteen tokens at most: the oldest goes', async () => {
   expect(answers).toEqual(['refused', ...Array(16).fill('confirmed')]);
 });
 
-it('what takes too long to say is not confirmed', async () => {
+it('a question that is too long is not confirmed', async () => {
   const long = { ...intent, question: 'x'.repeat(MAX_QUESTION_CHARS + 1) };
   expect((await (await confirmer(true)).confirm(long, undefined)).kind).toBe('refused');
 });
 
-it('who is asked by token is shown the whole question, line by line, to its last word', async () => {
+it('a question by token is shown whole, with its line breaks', async () => {
   const whenConfirmed = createWhenConfirmed(await confirmer(true), createTeller([]));
   const question = `Issue a Grant?\n${'harmless\n'.repeat(400)}Everything, for ever`;
   expect(question.length).toBeGreaterThan(3_000);
@@ -147,7 +147,7 @@ it('what a question quotes stands on one line, in characters that can be seen an
   expect(quoted('order/7 of {"a":1}')).toBe('order/7 of {"a":1}');
 });
 
-it('a server offers what changes something where it was started so, and issues only with a key', async () => {
+it('a server offers tools that change something only where started so, and tools that sign only with a signer', async () => {
   const toolsOf = async (writes: boolean, signer?: { kid: string; sign: () => Uint8Array }) => {
     const principal = { baseUrl: 'https://svc.example', apiKey: 'dk_pr_secret', signer: signer as never };
     const others = { trust: undefined, relyingParty: undefined, confirmsByToken: false, secrets: [] };

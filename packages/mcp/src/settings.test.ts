@@ -19,16 +19,16 @@ const SVC_PRINCIPAL_KID = 'did:web:svc.example:org:acme#key-1';
 type Refused = readonly [what: string, args: string[], env: Record<string, string>, said: string];
 
 it.each<Refused>([
-  ['an option that it has not', ['--wriite'], {}, '--wriite'],
-  ['--write for nobody', ['--write'], { SVC_DID: 'did:web:svc.example' }, '--write needs SVC_URL'],
-  ['--confirm-by-token for nothing', ['--confirm-by-token'], at, 'goes with --write'],
+  ['an unknown option', ['--wriite'], {}, '--wriite'],
+  ['--write without SVC_URL', ['--write'], { SVC_DID: 'did:web:svc.example' }, '--write needs SVC_URL'],
+  ['--confirm-by-token without --write', ['--confirm-by-token'], at, 'goes with --write'],
   [
-    'a relying party of no service',
+    'a relying party without the DID of its service',
     [],
     { SVC_URL: 'https://a.example', SVC_RP_KEY: 'dk_rp_secretsecret' },
     'goes with',
   ],
-  ['a DID of no service', [], { SVC_DID: 'did:key:z6Mk' }, 'SVC_DID must be'],
+  ['an SVC_DID that is no did:web', [], { SVC_DID: 'did:key:z6Mk' }, 'SVC_DID must be'],
   [
     'a document that is not there',
     [],
@@ -36,7 +36,7 @@ it.each<Refused>([
     'SVC_DID_DOCUMENT cannot be read',
   ],
   [
-    'a document without end',
+    'a document that is too long',
     [],
     { SVC_DID_DOCUMENT: file('long', 'x'.repeat(2_000_000)) },
     'more than 1048576 bytes',
@@ -73,13 +73,13 @@ it.each<Refused>([
   ...['secretsecret', '{"d":1}', '{"d":"secretsecret"}'].map(
     (text, i) =>
       [
-        `a signing key that is none (${i})`,
+        `a malformed signing key (${i})`,
         [],
         { ...at, SVC_PRINCIPAL_KID, SVC_PRINCIPAL_JWK_FILE: file(`jwk-${i}`, text) },
         'SVC_PRINCIPAL_JWK_FILE',
       ] satisfies Refused,
   ),
-])('refuses %s, says what is right, and quotes no secret', (_, args, env, said) => {
+])('refuses %s, names the fault, and quotes no secret', (_, args, env, said) => {
   expect(() => readSettings(args, env)).toThrow(said);
   // For this error the program ends with exit code 2.
   expect(() => readSettings(args, env)).toThrow(SettingsError);
@@ -90,20 +90,20 @@ it.each<Refused>([
   }
 });
 
-it('reads a DID document that begins with a byte order mark, as some editors write it', () => {
+it('reads a DID document that begins with a byte order mark', () => {
   const text = JSON.stringify({ id: 'did:web:svc.example', verificationMethod: [], assertionMethod: [] });
   const settings = readSettings([], { SVC_DID_DOCUMENT: file('marked', `\ufeff${text}`) });
   expect(settings.trust?.document).toBe(text);
 });
 
-it('starts for a relying party under such a document, which is read once more there', () => {
+it('starts for a relying party with a DID document that begins with a byte order mark', () => {
   const text = JSON.stringify({ id: 'did:web:svc.example', verificationMethod: [], assertionMethod: [] });
   const env = { SVC_URL: at.SVC_URL, SVC_RP_KEY: 'dk_rp_secretsecret' };
   const marked = file('marked', `\ufeff${text}`);
   expect(() => createServer(readSettings([], { ...env, SVC_DID_DOCUMENT: marked }))).not.toThrow();
 });
 
-it('reads both keys from files, and knows what never to tell', async () => {
+it('reads both keys from files, and lists them as secrets', async () => {
   const { privateJwk } = await generatePrincipalKey();
   const settings = readSettings(['--write'], {
     ...{
@@ -120,7 +120,7 @@ it('reads both keys from files, and knows what never to tell', async () => {
 it
   .skipIf(process.platform === 'win32')
   .each(['SVC_PRINCIPAL_KEY_FILE', 'SVC_PRINCIPAL_JWK_FILE', 'SVC_RP_KEY_FILE'])(
-  'refuses a secret in %s that everybody on this machine may read, and says what to do',
+  'refuses a secret in %s that everybody on this machine can read, and says how to fix it',
   async (name) => {
     const { privateJwk } = await generatePrincipalKey();
     const path = file('shared', name.includes('JWK') ? JSON.stringify(privateJwk) : 'dk_secretsecret');
@@ -134,7 +134,7 @@ it
   },
 );
 
-it('the help says of each variable what the README says: the tools and addresses that it is for', () => {
+it('the help says of each variable the same tools and addresses as the README', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const rows = [...readme.matchAll(/^\| `(SVC_\w+)`([^|]*) \| (.*) \|$/gm)];
   expect(rows.length).toBeGreaterThan(5);

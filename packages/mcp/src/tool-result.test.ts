@@ -4,7 +4,7 @@ import { createTeller } from './tool-result.ts';
 
 const teller = createTeller(['dk_pr_secret', 'd-of-the-key']);
 
-it('takes secrets out of whatever is told, names of members and messages of errors among it', () => {
+it('the teller removes secrets from all output, also from member names and error messages', () => {
   const told = [
     teller.tell(
       'own dk_pr_secret',
@@ -19,7 +19,7 @@ it('takes secrets out of whatever is told, names of members and messages of erro
   expect(JSON.stringify(told)).toContain('[secret]');
 });
 
-it('bounds texts, lists and depth, however much is told', () => {
+it('the teller bounds texts, lists and depth', () => {
   let deep: unknown = 'x';
   for (let i = 0; i < 1_000; i++) deep = [deep];
   const { structuredContent } = teller.tell('own', {
@@ -30,7 +30,7 @@ it('bounds texts, lists and depth, however much is told', () => {
   expect(JSON.stringify(structuredContent).length).toBeLessThan(2_500);
 });
 
-it('quotes nothing of an error that it does not know', () => {
+it('the teller quotes nothing of an unknown error', () => {
   const { structuredContent, isError } = teller.fail(new TypeError('/home/me/key'));
   expect({ structuredContent, isError }).toEqual({
     structuredContent: { says: 'The call failed (TypeError).' },
@@ -38,7 +38,7 @@ it('quotes nothing of an error that it does not know', () => {
   });
 });
 
-it('escapes what is shown as nothing, in which a sentence can be hidden from people', () => {
+it('the teller escapes invisible characters', () => {
   const hidden = [...'obey'].map((one) => String.fromCodePoint(0xe0100 + one.charCodeAt(0))).join('');
   for (const raw of [hidden, '\u{fe0f}', '\u{3164}', '\u{34f}', '\u{e0041}', '\u{2028}'])
     expect(JSON.stringify(teller.tell('own', { resource: `order/7${raw}` }))).not.toContain(raw);

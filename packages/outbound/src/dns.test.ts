@@ -77,7 +77,7 @@ describe('DNS against a real server', () => {
   });
   afterAll(() => server.close());
 
-  it('gathers both families', async () => {
+  it('returns the addresses of both families', async () => {
     expect(await dns.addresses('both.example', never)).toEqual({
       kind: 'addresses',
       addresses: [PUBLIC, '2606:2800:21f:cb07::1'],
@@ -91,7 +91,7 @@ describe('DNS against a real server', () => {
     });
   });
 
-  it('tells the addresses of one family with the failure of the other', async () => {
+  it('returns the addresses of one family with the failure of the other', async () => {
     expect(await dns.addresses('half.example', never)).toEqual({
       kind: 'addresses',
       addresses: [PUBLIC],
@@ -99,12 +99,12 @@ describe('DNS against a real server', () => {
     });
   });
 
-  it.each(['nodata', 'nxdomain', 'dangling'])('%s is positive absence', async (label) => {
+  it.each(['nodata', 'nxdomain', 'dangling'])('reports %s as absence', async (label) => {
     expect(await dns.addresses(`${label}.example`, never)).toEqual({ kind: 'absent' });
     expect(await dns.txt(`${label}.example`, never)).toEqual({ kind: 'absent' });
   });
 
-  it.each(FAILURES)('%s is a failure, never absence', async (label) => {
+  it.each(FAILURES)('reports %s as a failure, not as absence', async (label) => {
     const [addresses, records] = await Promise.all([
       hasty.addresses(`${label}.example`, never),
       hasty.txt(`${label}.example`, never),
@@ -113,11 +113,11 @@ describe('DNS against a real server', () => {
     expect(records).toMatchObject({ kind: 'unreachable', fault: 'dns' });
   });
 
-  it('no IPv4 address and a failure for IPv6 is a failure', async () => {
+  it('reports no IPv4 address with a failure for IPv6 as a failure', async () => {
     expect(await dns.addresses('half-absent.example', never)).toMatchObject({ fault: 'dns' });
   });
 
-  it('a server that is not there is a failure', async () => {
+  it('reports a server that is down as a failure', async () => {
     const gone = await startDnsServer(() => 'silence');
     await gone.close();
     const dead = nodeDns({ servers: [gone.server], timeoutMs: 100 });
@@ -131,7 +131,7 @@ describe('DNS against a real server', () => {
     });
   });
 
-  it('reads TXT answers that need TCP and that stand behind a CNAME', async () => {
+  it('reads TXT answers over TCP and behind a CNAME', async () => {
     const long = await dns.txt('_svc-challenge.long.example', never);
     expect(long.kind === 'records' && long.records.length).toBe(100);
     expect(await dns.txt('_svc-challenge.cname.example', never)).toEqual({
@@ -140,7 +140,7 @@ describe('DNS against a real server', () => {
     });
   });
 
-  it('an abort ends a question that nobody answers', async () => {
+  it('ends an unanswered question on abort', async () => {
     const controller = new AbortController();
     const patient = nodeDns({ servers: [server.server], timeoutMs: 60_000 });
     const answer = patient.txt('silence.example', controller.signal);
@@ -148,7 +148,7 @@ describe('DNS against a real server', () => {
     expect(await answer).toMatchObject({ kind: 'unreachable', why: 'DNS: ECANCELLED' });
   });
 
-  it('asks anew every time: nothing is remembered between questions', async () => {
+  it('asks again every time, without a cache', async () => {
     const before = server.questions.length;
     await dns.addresses('four.example', never);
     await dns.addresses('four.example', never);

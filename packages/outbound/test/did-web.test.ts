@@ -54,7 +54,7 @@ const resolveFrom = (page: Page, did = DID) => {
 };
 
 describe('a hosted Principal’s document', () => {
-  it('is resolved with its text as served and its usable keys', async () => {
+  it('is resolved with its original text and its usable keys', async () => {
     const text = ` ${GOOD}\n`;
     expect(await resolveFrom({ body: text })).toMatchObject({
       kind: 'resolved',
@@ -67,7 +67,7 @@ describe('a hosted Principal’s document', () => {
     });
   });
 
-  it('is found by its path', async () => {
+  it('is fetched from the path in the DID', async () => {
     const did = 'did:web:shared.example:tenants:Acme-1' as DidWeb;
     served.pages.set('shared.example/tenants/Acme-1/did.json', { body: JSON.stringify({ id: did }) });
     expect(await resolveDidWeb(world.outbound, nativeCrypto, did)).toMatchObject({
@@ -76,7 +76,7 @@ describe('a hosted Principal’s document', () => {
     });
   });
 
-  it('offers no weak key, no key under another DID and no key without a proper fragment', async () => {
+  it('offers no weak key, no key under another DID and no key without a valid fragment', async () => {
     const weak = new Uint8Array(32);
     weak[0] = 1;
     const foreign = 'did:web:other.example#key-1';
@@ -97,7 +97,7 @@ describe('a hosted Principal’s document', () => {
     expect(await resolveFrom({ body })).toMatchObject({ kind: 'resolved', keys: [] });
   });
 
-  it('is invalid with more than 32 usable keys, of which 33 are examined, and with more than 64, of which none is', async () => {
+  it('is invalid with more than 32 usable keys (33 are examined) or more than 64 keys (none is examined)', async () => {
     const examined = vi.spyOn(nativeCrypto, 'isStrictKey');
     const resolveWith = (keys: readonly Uint8Array[], others: readonly object[] = []) => {
       const methods = [...others, ...keys.map((key, i) => method(`${DID}#${i}`, encodeMultikey(key)))];
@@ -135,12 +135,12 @@ describe('a hosted Principal’s document', () => {
     ['half of it', GOOD.slice(0, -1)],
     ['more than 64 KB', documentOf({ filler: 'x'.repeat(65_536) })],
     ['depth without end', documentOf({ deep: 0 }).replace('0', `${'['.repeat(2000)}${']'.repeat(2000)}`)],
-  ])('%s is invalid', async (_title, body) => {
+  ])('is invalid: %s', async (_title, body) => {
     expect(await resolveFrom({ body })).toMatchObject({ kind: 'invalid' });
   });
 
   it.each([204, 206, 301, 302, 304, 307, 400, 401, 403, 404, 410, 451])(
-    'status %d is invalid',
+    'is invalid with status %d',
     async (status) => {
       const body = status === 204 || status === 304 ? '' : GOOD;
       expect(await resolveFrom({ status, body })).toEqual({
@@ -150,17 +150,17 @@ describe('a hosted Principal’s document', () => {
     },
   );
 
-  it.each([408, 425, 429, 500, 502, 503, 504, 520])('status %d is unreachable', async (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504, 520])('is unreachable with status %d', async (status) => {
     expect(await resolveFrom({ status, body: GOOD })).toMatchObject({ kind: 'unreachable' });
   });
 
-  it('a coding that was not asked for is unreachable', async () => {
+  it('is unreachable with a Content-Encoding that was not asked for', async () => {
     expect(await resolveFrom({ body: GOOD, headers: { 'content-encoding': 'gzip' } })).toMatchObject({
       kind: 'unreachable',
     });
   });
 
-  it('faults on the way are unreachable: DNS, an address inside, the connection, the certificate', async () => {
+  it('is unreachable on a fault of DNS, address, connection or certificate', async () => {
     const { ca } = served.authority;
     const resolveBy = (...parameters: Parameters<typeof worldOf>) =>
       resolveDidWeb(worldOf(...parameters).outbound, nativeCrypto, DID);
@@ -180,7 +180,7 @@ describe('a hosted Principal’s document', () => {
     await other.host.close();
   });
 
-  it('a port leads to loopback where the map says so, and nowhere else', async () => {
+  it('is fetched from a port only on loopback, where the outbound map says so', async () => {
     const did = 'did:web:acme.example%3A8443' as DidWeb;
     const local = await startHttpHost((request, response) => {
       response.end(JSON.stringify({ id: did, seen: request.headers.host }));

@@ -79,7 +79,7 @@ describe('a domain is proven', () => {
     expect(await judge('absent', { body: ` {"token":"${TOKEN}",\n"did":"${DID}"}\n` })).toBe('proven');
   });
 
-  it('for a path DID only by the whole DID: no tenant of a shared host proves another', async () => {
+  it('for a path DID only by the whole DID, so no tenant of a shared host proves another', async () => {
     const claim = { ...CLAIM, did: 'did:web:acme.example:tenants:a' as DidWeb };
     const body = (did: string) => ({ body: JSON.stringify({ did, token: TOKEN }) });
     expect(await judge('absent', body(claim.did), claim)).toBe('proven');
@@ -89,7 +89,7 @@ describe('a domain is proven', () => {
   });
 });
 
-it('a list proves each DID that it names with its token, and nothing by what else stands in it', async () => {
+it('a list proves the DID that it names with its token, and its other items prove nothing', async () => {
   const other = { did: 'did:web:acme.example:other', token: 'other' };
   const own = { did: DID, token: TOKEN };
   for (const body of [[own], [other, own], [own, other], [null, 'x', { ...own, more: 1 }, own]])
@@ -140,7 +140,7 @@ describe('a domain is not proven', () => {
   });
 });
 
-describe('losing a proof takes a positive answer from both places', () => {
+describe('a proof is absent only with a positive answer from both places:', () => {
   it.each(POSITIVE_ABSENCES)('no TXT record, and %s: absent', async (_title, wellKnown) => {
     expect(await judge('absent', wellKnown)).toBe('absent');
     expect(await judge(['svc-verification=old'], wellKnown)).toBe('absent');
@@ -159,7 +159,7 @@ describe('losing a proof takes a positive answer from both places', () => {
   });
 });
 
-describe('over a real resolver', () => {
+describe('with a real resolver, the verdict follows', () => {
   it.each<[string, Reply, string]>([
     [
       'the record',
@@ -199,7 +199,7 @@ describe('over a real resolver', () => {
 });
 
 describe('in development', () => {
-  it('the outbound map holds the TXT records and the host', async () => {
+  it('the outbound map provides the TXT records and the host', async () => {
     let body = '{}';
     const local = await startHttpHost((_request, response) => void response.end(body));
     const claim = { did: 'did:web:acme.test%3A8443' as DidWeb, domain: 'acme.test%3A8443', token: TOKEN };
@@ -214,7 +214,7 @@ describe('in development', () => {
   });
 });
 
-it('a claim for another domain than the DID’s is our own mistake', async () => {
+it('checkDomainProof throws a RangeError for a domain that is not the DID’s, an empty token, or another DID method', async () => {
   const { outbound } = worldOf(served.authority.ca, {});
   for (const claim of [
     { ...CLAIM, domain: 'other.example' },

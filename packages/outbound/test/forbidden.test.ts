@@ -59,28 +59,31 @@ const world = () =>
     },
   ).outbound;
 
-it('a host that is none of them is asked', async () => {
+it('a host that is not forbidden is asked', async () => {
   expect(await world().post('https://other.example/', '{}')).toMatchObject({ kind: 'answered', status: 200 });
   expect(spy.connects).toHaveLength(1);
 });
 
 it.each(['svc.example', 'status.svc.example', 'gone.example', 'a.gone.example'])(
-  '%s: by name',
+  '%s is refused by its name',
   async (name) => {
     expect(await world().get(`https://${name}/`)).toMatchObject({ kind: 'refused', rule: 'name' });
     expect(spy.connects).toEqual([]);
   },
 );
 
-it.each(['alias', 'alias6', 'machine'])('%s.example: by address, one of several too', async (name) => {
-  expect(await world().post(`https://${name}.example/`, '{}')).toMatchObject({
-    kind: 'refused',
-    rule: 'address',
-  });
-  expect(spy.connects).toEqual([]);
-});
+it.each(['alias', 'alias6', 'machine'])(
+  '%s.example is refused by its address, also where it has other addresses',
+  async (name) => {
+    expect(await world().post(`https://${name}.example/`, '{}')).toMatchObject({
+      kind: 'refused',
+      rule: 'address',
+    });
+    expect(spy.connects).toEqual([]);
+  },
+);
 
-it('a name that moves to an address of theirs between two requests', async () => {
+it('a name that moves to a forbidden address between two requests is refused', async () => {
   const outbound = world();
   expect(await outbound.get('https://moving.example/')).toMatchObject({ kind: 'answered' });
   expect(await outbound.get('https://moving.example/')).toMatchObject({ kind: 'refused', rule: 'address' });
@@ -88,7 +91,7 @@ it('a name that moves to an address of theirs between two requests', async () =>
 });
 
 it.each([{ types: ['A', 'AAAA'] }, { types: ['A'] }, { types: ['AAAA'] }])(
-  'nothing is asked while their own addresses cannot be looked up: $types',
+  'no host is asked while the service’s own addresses cannot be looked up: $types',
   async ({ types }) => {
     failing = types;
     expect(await world().get('https://other.example/')).toMatchObject({ kind: 'unreachable', fault: 'dns' });

@@ -99,14 +99,14 @@ const expectNoConnection = (): void => {
   expect(trapHits() - hitsBefore).toBe(0);
 };
 
-describe('the traps and the spy work', () => {
-  it('the corpus is large, and without repetition', () => {
+describe('the traps and the spy:', () => {
+  it('the corpus has at least 500 cases and none twice', () => {
     const cases = [...REFUSED_URLS, ...REFUSED_DIDS, ...DNS_CASES.map(({ title }) => title)];
     expect(new Set(cases).size).toBe(cases.length);
     expect(cases.length).toBeGreaterThanOrEqual(500);
   });
 
-  it.each(LOOPBACK_SPELLINGS)('a plain client follows %s into a trap', async (host) => {
+  it.each(LOOPBACK_SPELLINGS)('a plain client at %s connects to a trap', async (host) => {
     const { hostname } = new URL(`http://${host}/`);
     const trap = traps[hostname === '[::1]' ? 1 : 0];
     expect(await plainGet(`http://${host}:${trap?.endpoint.port}/`)).toBe('trapped');
@@ -114,7 +114,7 @@ describe('the traps and the spy work', () => {
     expect(spy.connects.length).toBe(1);
   });
 
-  it('the spy sees a bare socket', async () => {
+  it('the spy records a bare socket', async () => {
     const host = await startTcpHost((socket) => socket.end());
     const socket = net.connect(host.endpoint.port, host.endpoint.address);
     await new Promise((resolve) => socket.once('close', resolve).resume());
@@ -123,7 +123,7 @@ describe('the traps and the spy work', () => {
   });
 });
 
-describe.each(['production', 'development'] as const)('in %s nothing connects', (mode) => {
+describe.each(['production', 'development'] as const)('in %s there is no connection for', (mode) => {
   it.each(REFUSED_URLS)('URL %j', async (url) => {
     const asked = dnsServer.questions.length;
     expect(await guards[mode].get(url)).toMatchObject({ kind: 'refused' });
@@ -148,15 +148,15 @@ describe.each(['production', 'development'] as const)('in %s nothing connects', 
   });
 });
 
-describe('what is allowed', () => {
-  it('in development a mapped name connects to its loopback address and to nothing else', async () => {
+describe('allowed connections:', () => {
+  it('in development a mapped name connects only to its loopback address', async () => {
     expect(await guards.development.get('https://mapped.example/')).toMatchObject({ status: 200 });
     expect(spy.connects).toEqual([`127.0.0.1:${mapped.endpoint.port}`]);
     expect(await guards.production.get('http://mapped.example/')).toMatchObject({ kind: 'refused' });
     expect(spy.connects.length).toBe(1);
   });
 
-  it('a name that rebinds to loopback: one question, one checked connection, then a refusal', async () => {
+  it('a name that rebinds to loopback is connected once, at its checked address, and then refused', async () => {
     const authority = await createAuthority();
     const leaf = await authority.issue([REBINDING]);
     const host = await startHttpsHost(leaf, (_request, response) => void response.end('{}'));
@@ -174,7 +174,7 @@ describe('what is allowed', () => {
   });
 
   it.each([301, 302, 303, 307, 308])(
-    'a redirect (%d) into a trap is an answer, not a way',
+    'a redirect (%d) into a trap is returned and not followed',
     async (status) => {
       const authority = await createAuthority();
       const leaf = await authority.issue(['acme.example']);
@@ -193,7 +193,7 @@ describe('what is allowed', () => {
     },
   );
 
-  it('a socket that leads elsewhere than was checked is closed before a byte is sent', async () => {
+  it('a socket whose address differs from the checked one is closed before a byte is sent', async () => {
     const authority = await createAuthority();
     const received: Buffer[] = [];
     const elsewhere = await startTcpHost((socket) => socket.on('data', (chunk) => received.push(chunk)));

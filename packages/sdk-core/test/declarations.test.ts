@@ -9,7 +9,7 @@ describe.each(['sdk-principal', 'sdk-rp'])('the built declarations of %s', (name
   const isBuilt = existsSync(new URL('index.d.ts', folder));
   if (!isBuilt) console.warn(`packages/${name} is not built: its declarations are not checked`);
 
-  it.skipIf(!isBuilt)('import only what is installed with them, and files that are there', () => {
+  it.skipIf(!isBuilt)('import only installed packages and existing files', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.d.ts'),
     );

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { readAnswer, readHelpUrl } from '../src/answer.ts';
 import * as errors from '../src/errors.ts';
 
-it('SvcError is one class, in however many packages it is', async () => {
+it('SvcError is the same class in every copy of the package', async () => {
   vi.resetModules();
   const copy = (await import('../src/errors.ts')) as typeof errors;
   expect(copy).not.toBe(errors);
@@ -12,7 +12,7 @@ it('SvcError is one class, in however many packages it is', async () => {
   expect(errors.SvcError.name).toBe('SvcError');
 });
 
-it('one that another realm or version threw is one too; what extends it is asked by its own class', () => {
+it('an error of another realm or version is an SvcError by its mark, and no SvcError is an instance of a subclass', () => {
   const mark = Symbol.for('@svc/SvcError');
   const { SvcError } = errors;
   class Narrower extends SvcError {}
@@ -22,7 +22,7 @@ it('one that another realm or version threw is one too; what extends it is asked
   for (const other of [new Error(''), null, {}, 'x']) expect(other instanceof SvcError).toBe(false);
 });
 
-it('a refusal names the page about its code, as the answer links to it', () => {
+it('a refusal has the helpUrl of its Link header', () => {
   const url = 'https://svc.example/guide/errors/FORBIDDEN';
   const headers = { link: `<${url}>; rel="help"` };
   const body = '{"error":"FORBIDDEN","message":"No."}';
@@ -46,11 +46,11 @@ it.each(shared.retry_after)('Retry-After: $value is a pause of $seconds s', ({ v
   });
 });
 
-it.each(shared.link)('of Link: $value the help is $url', ({ value, url }) => {
+it.each(shared.link)('Link: $value gives the helpUrl $url', ({ value, url }) => {
   expect(readHelpUrl(value)).toBe(url);
 });
 
-it('of no link, or one without end, there is no help', () => {
+it('no Link, or one that is too long, gives no helpUrl', () => {
   expect(readHelpUrl(null)).toBeNull();
   expect(readHelpUrl(`<https://a.example/${'x'.repeat(600)}>; rel="help"`)).toBeNull();
 });

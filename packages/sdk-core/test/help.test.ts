@@ -15,7 +15,7 @@ const helpOf = async (work: () => unknown): Promise<unknown> => {
   }
 };
 
-it('whichever way a member of a client fails, its error names the page about its kind', async () => {
+it('an error has the page about its kind, whichever way a member of a client fails', async () => {
   const client = helpful(
     {
       thrown: (): void => {
@@ -45,7 +45,7 @@ it('whichever way a member of a client fails, its error names the page about its
   expect([seen, client.value]).toEqual([[1], 7]);
 });
 
-it('a generator that is left ends as it would without', async () => {
+it('leaving a generator early runs its finally block', async () => {
   let ended = false;
   const { items } = helpful(
     {
@@ -63,12 +63,12 @@ it('a generator that is left ends as it would without', async () => {
   expect(ended).toBe(true);
 });
 
-it('an error over a service that cannot be reached names no page, which would be on that very host', async () => {
+it('a network error has no page, because the page would be on the same host', async () => {
   const unreachable = new SvcError('network', 'connect ECONNREFUSED');
   expect(await helpOf(() => withHelp(BASE, () => Promise.reject(unreachable)))).toBeNull();
 });
 
-it('a page that the service has named stays, and what is no SvcError is left alone', async () => {
+it('a page that the service named is kept, and an error that is no SvcError is not changed', async () => {
   const helpUrl = 'https://svc.example/guide/errors/FORBIDDEN';
   const refused = new SvcError('refused', 'no', { code: 'FORBIDDEN', helpUrl });
   expect(await helpOf(() => withHelp(BASE, () => Promise.reject(refused)))).toBe(helpUrl);
@@ -85,11 +85,11 @@ it.each<[unknown, string | null]>([
   ['svc', null],
   [null, null],
   [7, null],
-])('of %j the pages are at %j: no key is told, and nothing that leaves a header', (address, base) => {
+])('for the address %j the base of the pages is %j', (address, base) => {
   expect(helpBase(address)).toBe(base);
 });
 
-it('every kind and every answer has its text, of sentences', () => {
+it('every kind and every code has a meaning and a remedy in sentences', () => {
   const all = [
     ...ERROR_KINDS.map((kind) => KIND_TEXTS[kind]),
     ...REFUSAL_CODES.map((code) => REFUSAL_TEXTS[code]),

@@ -28,7 +28,7 @@ const onceOnlyIn = (folder: string): string[] =>
 
 const ofBoth = onceOnlyIn('sdk-core/src/');
 
-it.each(['sdk-principal', 'sdk-rp'])('the README of %s lists what is never sent twice', (name) => {
+it.each(['sdk-principal', 'sdk-rp'])('the README of %s lists the calls that are never sent twice', (name) => {
   const [, list = ''] =
     /^The SDK never sends these calls twice: (.*?)\. After/ms.exec(readIn(`${name}/README.md`)) ?? [];
   const said = [...list.matchAll(/`(.*?)`/g)].map(([, call]) => call);

@@ -5,7 +5,7 @@ import { createTransport } from '../src/transport.ts';
 const call = { method: 'GET', path: '/me', hasEffect: false } as const;
 const NOW_MS = Date.parse('2026-11-20T08:00:00Z');
 
-describe('waiting between attempts', () => {
+describe('the wait between attempts', () => {
   const run = async (retryAfter: string | null, random: number, failures = 1) => {
     const waits: number[] = [];
     let left = failures;
@@ -27,25 +27,25 @@ describe('waiting between attempts', () => {
     return waits;
   };
 
-  it('honours Retry-After in seconds and as a date, and spreads what comes on top', async () => {
+  it('follows Retry-After in seconds or as a date, plus a random share', async () => {
     expect(await run('7', 0)).toEqual([7_000]);
     expect(await run('Fri, 20 Nov 2026 08:00:09 GMT', 0)).toEqual([9_000]);
     expect(await run('7', 0.5)).toEqual([7_050]);
     expect(await run('soon', 0)).toEqual([0]);
   });
 
-  it('without it doubles a random share up to two seconds', async () => {
+  it('without Retry-After is a random share that doubles up to two seconds', async () => {
     expect(await run(null, 0.5, 7)).toEqual([50, 100, 200, 400, 800, 1_000, 1_000]);
   });
 });
 
-describe('a service that is gone for a while', () => {
+describe('a service that is unreachable for a while', () => {
   afterEach(() => void vi.useRealTimers());
 
   it.each([
     ['refused connections', 'ECONNREFUSED'],
-    ['lost ones', 'ECONNRESET'],
-  ])('loses no call whose deadline is later: %s', async (_, code) => {
+    ['lost connections', 'ECONNRESET'],
+  ])('fails no call whose deadline is later: %s', async (_, code) => {
     vi.useFakeTimers();
     const backAtMs = performance.now() + 2_500;
     const transport = createTransport({
@@ -64,7 +64,7 @@ describe('a service that is gone for a while', () => {
     expect((await answers).map(({ status }) => status)).toEqual(Array(200).fill(200));
   });
 
-  it('keeps no call beyond its deadline, and the error says what was wrong', async () => {
+  it('does not hold a call beyond its deadline, and the error names the cause', async () => {
     vi.useFakeTimers();
     const beganAtMs = performance.now();
     const transport = createTransport({
@@ -86,7 +86,7 @@ describe('a service that is gone for a while', () => {
   });
 });
 
-describe('a service that has too much to do', () => {
+describe('an overloaded service', () => {
   const overloaded = (answer: () => Response | Error) => {
     let [sent, nowMs] = [0, NOW_MS];
     const transport = createTransport({
@@ -118,21 +118,21 @@ describe('a service that has too much to do', () => {
       headers: { 'content-type': 'application/json', 'retry-after': '1' },
     });
 
-  it('is sent a hundred repeats at most in a burst; then a fifth of the calls, and ten a second', async () => {
+  it('gets at most 100 retries in a burst, then a fifth of the calls plus ten a second', async () => {
     const burst = overloaded(refusal);
     expect(await burst(1_000)).toBe(1_000 + 100);
     expect(await burst(300)).toBe(300 + 60);
     expect(await burst(100, 5_000)).toBe(100 + 20 + 50);
   });
 
-  it('lost connections are repeated as often as before: it is not load that loses them', async () => {
+  it('gets all retries of lost connections, which overload does not cause', async () => {
     const lost = Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
     expect(await overloaded(() => lost)(1_000)).toBe(3_000);
   });
 });
 
 describe('a fetch that ignores its signal', () => {
-  it('does not outlast the deadline', async () => {
+  it('ends with a timeout at the deadline', async () => {
     const transport = createTransport({
       baseUrl: 'https://svc.example',
       apiKey: 'key',
@@ -144,7 +144,7 @@ describe('a fetch that ignores its signal', () => {
     await expect(transport.send(call)).rejects.toMatchObject({ kind: 'timeout' });
   });
 
-  it('nor does a body that never ends', async () => {
+  it('ends as outcome-unknown at the deadline where the body never ends', async () => {
     const transport = createTransport({
       baseUrl: 'https://svc.example',
       apiKey: 'key',

@@ -50,8 +50,8 @@ const signedByService = (body = BODY) => {
 };
 const byDocument = { didDocument: documentWith(), subscriptionId: SUBSCRIPTION, now: () => NOW };
 
-describe('an event that a secret of the subscription has signed', () => {
-  it('is read from a Request, and from headers and body of a framework, text or bytes, names in any case', async () => {
+describe('an event that is signed with a secret of the subscription', () => {
+  it('is accepted from a Request, or from headers and a body as text or bytes, with header names in any case', async () => {
     const headers = signed();
     const event = { id: ID, ...EVENT };
     expect(await verifyWebhook(requestOf(headers), options)).toEqual(event);
@@ -65,7 +65,7 @@ describe('an event that a secret of the subscription has signed', () => {
     expect(await verifyWebhook({ headers: upper, body: BODY }, options)).toEqual(event);
   });
 
-  it('is read during a rotation, whichever of the two has signed', async () => {
+  it('is accepted during a rotation, whichever of the two secrets signed it', async () => {
     const both = signed();
     both['webhook-signature'] = `${signed(OTHER)['webhook-signature']} ${both['webhook-signature']}`;
     expect(await verifyWebhook(requestOf(both), options)).toMatchObject({ id: ID });
@@ -73,14 +73,14 @@ describe('an event that a secret of the subscription has signed', () => {
     expect(await verifyWebhook(requestOf(signed()), { ...options, secret })).toMatchObject({ id: ID });
   });
 
-  it('is read up to the tolerance, on either side', async () => {
+  it('is accepted up to the tolerance before or after, and refused beyond it', async () => {
     for (const away of [-300_000, 300_000])
       expect(await verifyWebhook(requestOf(signed(SECRET, NOW + away)), options)).toMatchObject({ id: ID });
     const narrow = { ...options, toleranceSeconds: 10 };
     await expect(verifyWebhook(requestOf(signed(SECRET, NOW - 11_000)), narrow)).rejects.toThrow('11 s away');
   });
 
-  it('signed as in the case of the Standard Webhooks libraries: their signature is right, and theirs is no event', async () => {
+  it('has a valid signature in the example of the Standard Webhooks libraries, whose body is no event', async () => {
     const headers = {
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       'webhook-timestamp': '1614265330',
@@ -94,7 +94,7 @@ describe('an event that a secret of the subscription has signed', () => {
 });
 
 describe('an event that the service has signed', () => {
-  it('is read with its DID document, without a secret', async () => {
+  it('is accepted with the DID document of the service, without a secret', async () => {
     expect(await verifyWebhook(requestOf(signedByService()), byDocument)).toEqual({ id: ID, ...EVENT });
   });
 
@@ -122,25 +122,25 @@ describe('an event that the service has signed', () => {
     });
   });
 
-  it('is refused with a byte changed', async () => {
+  it('is refused with a changed byte', async () => {
     const headers = signedByService();
     await expect(verifyWebhook({ headers, body: `${BODY} ` }, byDocument)).rejects.toThrow('no signature');
   });
 });
 
-describe('is not believed', () => {
+describe('verifyWebhook refuses an event', () => {
   const lines = '\r\n';
   it.each([
-    ['by another secret', signed(OTHER), BODY],
+    ['signed with another secret', signed(OTHER), BODY],
     ['with another body', signed(), `${BODY} `],
     ['with line ends added on the way', signed(), `${BODY}${lines}`],
     ['with a byte order mark', signed(), `\ufeff${BODY}`],
-    ['written anew by a JSON library', signed(), JSON.stringify(EVENT, null, 2)],
+    ['serialised again by a JSON library', signed(), JSON.stringify(EVENT, null, 2)],
     ['with another id', { ...signed(), 'webhook-id': 'evt_other' }, BODY],
     ['with another time', { ...signed(), 'webhook-timestamp': String(NOW / 1000 - 1) }, BODY],
-    ['of ten minutes ago', signed(SECRET, NOW - 600_000), BODY],
-    ['of ten minutes ahead', signed(SECRET, NOW + 600_000), BODY],
-    ['with a time that is none', { ...signed(), 'webhook-timestamp': '1e9' }, BODY],
+    ['from ten minutes ago', signed(SECRET, NOW - 600_000), BODY],
+    ['dated ten minutes ahead', signed(SECRET, NOW + 600_000), BODY],
+    ['with a malformed time', { ...signed(), 'webhook-timestamp': '1e9' }, BODY],
     ['without a signature', { ...signed(), 'webhook-signature': '' }, BODY],
     ['with a signature that is no base64', { ...signed(), 'webhook-signature': 'v1,*' }, BODY],
     [
@@ -156,19 +156,19 @@ describe('is not believed', () => {
     await expect(verifyWebhook({ headers, body: Buffer.from(body) }, options)).rejects.toMatchObject(refused);
   });
 
-  it('with an id that takes a part of the time or the body to itself', async () => {
+  it('with a full stop in its id', async () => {
     const id = `${ID}.1795000000`;
     const headers = { ...signed(), 'webhook-id': id };
     headers['webhook-signature'] = new Webhook(SECRET).sign(id, new Date(NOW), BODY);
     await expect(verifyWebhook(requestOf(headers), options)).rejects.toThrow('full stop');
   });
 
-  it('with a header twice', async () => {
+  it('with a duplicate header', async () => {
     const headers = { ...signed(), 'webhook-id': [ID, ID] };
     await expect(verifyWebhook({ headers, body: BODY }, options)).rejects.toThrow('stands more than once');
   });
 
-  it('with bytes that are no UTF-8, although they read alike', async () => {
+  it('with bytes that are not UTF-8, although they decode to the signed text', async () => {
     const body = new Uint8Array([...Buffer.from(BODY), 0xff]);
     const headers = signed(SECRET, NOW, `${BODY}\ufffd`);
     await expect(verifyWebhook(requestOf(headers, body), options)).rejects.toThrow('not UTF-8');
@@ -180,7 +180,7 @@ it.each([
   ['null, as of a Request without one', null],
   ['{}, as Express 4 leaves it', {}],
 ])(
-  'a body that no parser of the route took is the sender’s fault, whatever the headers: %s',
+  'verifyWebhook refuses a body that no parser read as webhook-invalid, whatever the headers: %s',
   async (_, body) => {
     for (const headers of [signed(), { ...signed(), 'webhook-signature': 'v1,AAAA' }])
       await expect(verifyWebhook({ headers, body } as never, options)).rejects.toMatchObject({
@@ -190,8 +190,8 @@ it.each([
   },
 );
 
-describe('a mistake of the caller is told as one', () => {
-  it('a body that was read already, or that a parser made something else of', async () => {
+describe('verifyWebhook reports as a configuration error', () => {
+  it('a body that was already read, or that a parser has converted', async () => {
     const request = requestOf(signed());
     await request.text();
     const parsed = { headers: signed(), body: EVENT } as never;
@@ -203,15 +203,15 @@ describe('a mistake of the caller is told as one', () => {
   });
 
   it.each([
-    ['a secret that is none', { secret: 'hunter2' }],
+    ['a malformed secret', { secret: 'hunter2' }],
     ['no secret', { secret: [] }],
     ['an empty secret, as of a variable that is not set', { secret: '' }],
     ['three secrets', { secret: [SECRET, OTHER, SECRET] }],
-    ['nothing to go by', {}],
+    ['neither a secret nor a document', {}],
     ['a document without a subscription', { didDocument: documentWith() }],
-    ['a document that is none', { didDocument: {}, subscriptionId: SUBSCRIPTION }],
-    ['an option that there is not', { secret: SECRET, tolerance: 1 } as never],
-  ])('%s, and is not repeated', async (_, given) => {
+    ['a malformed document', { didDocument: {}, subscriptionId: SUBSCRIPTION }],
+    ['an unknown option', { secret: SECRET, tolerance: 1 } as never],
+  ])('%s, without showing the secret', async (_, given) => {
     const error = await verifyWebhook(requestOf(signed()), given).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(SvcError);
     expect(error).toMatchObject({ kind: 'configuration' });
@@ -219,7 +219,7 @@ describe('a mistake of the caller is told as one', () => {
   });
 });
 
-it('every type that the service tells has its data, and there is no other', () => {
+it('every event type of the contract has its data type, and there is no other', () => {
   expectTypeOf<keyof WebhookEventData>().toEqualTypeOf<keyof EventData>();
   expectTypeOf<EventData>().toExtend<WebhookEventData>();
   expectTypeOf<Extract<WebhookEvent, { type: 'budget.low' }>['data']['percent']>().toEqualTypeOf<number>();

@@ -16,51 +16,54 @@ describe('the records of the client libraries', () => {
   it.each([
     ['types', 'wire.generated.ts', typesText],
     ['readers', 'readers.generated.ts', readersText],
-  ])(
-    '%s are as the contract has them (refresh: npm run --prefix packages/sdk-core generate)',
-    (_, file, text) => {
-      expect(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).toBe(text(schemas));
-    },
-  );
+  ])('%s match the contract (refresh: npm run --prefix packages/sdk-core generate)', (_, file, text) => {
+    expect(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).toBe(text(schemas));
+  });
 
-  it.each(all)('%s: the example of the reference is read as it is', (name, read) => {
+  it.each(all)('%s: the example of the reference is read unchanged', (name, read) => {
     const { example } = schemaOf(name);
     for (const one of example === undefined ? samplesOf(schemaOf(name)) : [example]) {
       expect(read(one, name)).toEqual(one);
     }
   });
 
-  it.each(all)('%s: with all members and with the required ones alone, in every variant', (name, read) => {
-    const samples = samplesOf(schemaOf(name));
-    expect(samples.length).toBeGreaterThan(1);
-    for (const one of samples) expect(read(one, name)).toEqual(one);
-  });
+  it.each(all)(
+    '%s: every variant is read, with all members and with only the required ones',
+    (name, read) => {
+      const samples = samplesOf(schemaOf(name));
+      expect(samples.length).toBeGreaterThan(1);
+      for (const one of samples) expect(read(one, name)).toEqual(one);
+    },
+  );
 
-  it.each(all)('%s: members of a newer service are left out', (name, read) => {
+  it.each(all)('%s: members of a newer service are dropped', (name, read) => {
     const one = whole(name);
     expect(read({ ...one, newer: { a: 1 } }, name)).toEqual(one);
   });
 
-  it.each(all)('%s: without a required member, or with one of another type, is refused', (name, read) => {
-    const one = whole(name);
-    for (const member of schemaOf(name).required ?? []) {
-      const { [member]: _, ...rest } = one;
-      const refusal = { kind: 'bad-response', message: expect.stringContaining(`.${member} must be`) };
-      expect(() => read(rest, name)).toThrow(expect.objectContaining(refusal));
-      expect(() => read({ ...one, [member]: [{ newer: 1 }] }, name)).toThrow(
-        expect.objectContaining({ kind: 'bad-response' }),
-      );
-    }
-  });
+  it.each(all)(
+    '%s: a record without a required member, or with one of another type, is refused',
+    (name, read) => {
+      const one = whole(name);
+      for (const member of schemaOf(name).required ?? []) {
+        const { [member]: _, ...rest } = one;
+        const refusal = { kind: 'bad-response', message: expect.stringContaining(`.${member} must be`) };
+        expect(() => read(rest, name)).toThrow(expect.objectContaining(refusal));
+        expect(() => read({ ...one, [member]: [{ newer: 1 }] }, name)).toThrow(
+          expect.objectContaining({ kind: 'bad-response' }),
+        );
+      }
+    },
+  );
 });
 
-describe('values that are refused wherever they stand', () => {
+describe('a reader', () => {
   const { example } = schemaOf('RevokeResponse');
   const revokedAt = (revoked_at: JsonValue) => () =>
     readers.readRevokeResponse({ ...(example as object), revoked_at }, 'it');
 
   it.each(['2026-11-20T08:00:00Z', '2026-11-20T08:00:00.5Z', '2028-02-29T23:59:59.123456789Z'])(
-    'the time %s is taken as it stands',
+    'accepts the time %s unchanged',
     (time) => expect(revokedAt(time)()).toMatchObject({ revoked_at: time }),
   );
 
@@ -72,9 +75,11 @@ describe('values that are refused wherever they stand', () => {
     '2026-11-20T08:00:00.Z',
     '20 November 2026 08:00:00Z',
     1_800_000_000,
-  ])('%s is no time', (time) => expect(revokedAt(time)).toThrow('it.revoked_at must be a UTC time stamp'));
+  ])('refuses %s as a time', (time) =>
+    expect(revokedAt(time)).toThrow('it.revoked_at must be a UTC time stamp'),
+  );
 
-  it('a status entry, which will be signed, has no member that is not understood', () => {
+  it('refuses a status entry with an unknown member, because it will be signed', () => {
     const allocation = whole('GrantAllocation');
     const credentialStatus = { ...(allocation.credentialStatus as object), newer: 1 };
     expect(() => readers.readGrantAllocation({ ...allocation, credentialStatus }, 'it')).toThrow(
@@ -82,7 +87,7 @@ describe('values that are refused wherever they stand', () => {
     );
   });
 
-  it('reasons and audited actions that a newer service knows are not', () => {
+  it('accepts a reason and an audited action of a newer service', () => {
     const summary = (whole('DecisionList').decisions as JsonValue[])[0] as object;
     const decisions = [{ ...summary, reason: 'NEWER' }];
     expect(readers.readDecisionList({ decisions, next_cursor: null }, 'it').decisions).toEqual(decisions);
@@ -92,32 +97,32 @@ describe('values that are refused wherever they stand', () => {
   });
 });
 
-describe('types and readers from schemas', () => {
+describe('generation from schemas', () => {
   const record = (member: Schema) => ({ Odd: { type: 'object', properties: { kind: member } } });
 
   it.each<[string, Schema]>([
-    ['an object of nothing', { type: 'object', additionalProperties: false }],
+    ['an object without properties', { type: 'object', additionalProperties: false }],
     ['a number with a fraction', { type: 'number' }],
-    ['a type of its own', { type: 'date' }],
-  ])('%s is an error, since no rule covers it', (_, member) => {
+    ['an unknown type', { type: 'date' }],
+  ])('refuses %s, since no rule covers it', (_, member) => {
     expect(() => typesText(record(member), ['Odd'])).toThrow('no rule');
     expect(() => readersText(record(member), ['Odd'])).toThrow('no rule');
   });
 
-  it('so are alternatives that nothing tells apart, for a reader', () => {
+  it('refuses alternatives that a reader cannot tell apart', () => {
     const text = { type: 'string' };
     expect(() => readersText(record({ anyOf: [text, { type: 'integer' }] }), ['Odd'])).toThrow('no rule');
     const twoKinds = record({ type: 'string', enum: ['a', 'b'] }).Odd;
     expect(() => readersText({ Odd: { oneOf: [twoKinds, twoKinds] } }, ['Odd'])).toThrow('no rule');
   });
 
-  it('a record that is not there, or that contains itself, is an error', () => {
+  it('refuses a record that does not exist or that contains itself', () => {
     expect(() => typesText({}, ['Gone'])).toThrow('no record Gone');
     const Loop = { type: 'array', items: { $ref: '#/components/schemas/Loop' } };
     expect(() => readersText({ Loop }, ['Loop'])).toThrow('Loop contains itself');
   });
 
-  it('descriptions become comments that end where they should', () => {
+  it('escapes the end of a comment in a description', () => {
     const text = typesText({ A: { type: 'string', description: 'x */ export' } }, ['A']);
     expect(text).toContain('/** x *\\/ export */\nexport type A = string;');
   });

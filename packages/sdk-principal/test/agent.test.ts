@@ -37,7 +37,7 @@ describe('a Proof', () => {
     expect(key && portableCrypto.verify(key.publicKey, jws.signingInput, jws.signature)).toBe(true);
   });
 
-  it('never has the nonce of another', async () => {
+  it('has a different nonce each time', async () => {
     const proofs = await Promise.all(Array.from({ length: 50 }, () => signProof(request)));
     const nonces = proofs.map((proof) => {
       const parsed = parseProof(proof);
@@ -48,7 +48,7 @@ describe('a Proof', () => {
   });
 
   const call: Action = { type: 'api:call', method: 'POST', resource: 'https://shop.example/orders/~joe' };
-  it('an api:call is the request itself', async () => {
+  it('of an api:call must name the method and the URL of the Action', async () => {
     expect(parseProof(await signProof({ ...request, action: call }))).toMatchObject({ ok: true });
     for (const change of [{ method: 'PUT' }, { url: 'https://shop.example/orders' }]) {
       await expect(signProof({ ...request, action: call, ...change })).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('a Proof', () => {
     ['a short nonce', { jti: 'short' }],
     ['a nonce with a dot', { jti: 'abcdefghijklmnopqrstu.v' }],
     ['a fractional amount', { action: { ...action, amount: 0.5 } }],
-    ['an Action with more to it', { action: { ...action, note: '' } }],
+    ['an Action with a further member', { action: { ...action, note: '' } }],
   ])('is not signed for %s', async (_, change) => {
     await expect(signProof({ ...request, ...change })).rejects.toMatchObject({ kind: 'invalid-argument' });
   });
@@ -82,14 +82,14 @@ describe('a Proof', () => {
     ['a method in lower case', { method: 'post' }, /method must be .*upper-case.*"POST"/],
     ['a URL object', { url: new URL('https://shop.example') }, /url must be .* given an object/],
     ['no Action', { action: undefined }, /action must be .* given nothing/],
-    ['a time that is none', { now: () => Number.NaN }, /now must give milliseconds/],
+    ['a clock that gives no number', { now: () => Number.NaN }, /now must give milliseconds/],
     ['an unknown option', { nonce: 'x' }, /no option "nonce".*jti/],
-  ])('with %s the error says what is right', async (_, change, message) => {
+  ])('with %s is refused, and the error says what is expected', async (_, change, message) => {
     const refused = { kind: 'invalid-argument', message: expect.stringMatching(message) };
     await expect(signProof({ ...request, ...change })).rejects.toMatchObject(refused);
   });
 
-  it('is refused without a request', async () => {
+  it('is not signed without a request', async () => {
     const sign = signProof as (request?: unknown) => Promise<string>;
     await expect(sign()).rejects.toMatchObject({ kind: 'invalid-argument' });
   });
@@ -112,7 +112,7 @@ describe("an Agent's fetch", () => {
     return parsed.value;
   };
 
-  it('carries the Grant and a new Proof on every call, a repeated Request included', async () => {
+  it('sends the Grant and a new Proof with every call, also for a repeated Request', async () => {
     await using shop = await startServer([{ json: { ok: true } }]);
     const agentFetch = createAgentFetch(options());
     const order = new Request(`${shop.baseUrl}/orders?x=1`, {
@@ -131,14 +131,14 @@ describe("an Agent's fetch", () => {
     expect(proofOf(first).jti).not.toBe(proofOf(second).jti);
   });
 
-  it('a caller cannot slip in other headers', async () => {
+  it('replaces the svc-grant and svc-proof headers that a caller sets', async () => {
     await using shop = await startServer([{}]);
     await createAgentFetch(options())(shop.baseUrl, { headers: { 'svc-grant': 'x', 'Svc-Proof': 'y' } });
     expect(shop.received[0]?.headers['svc-grant']).toBe(grant);
     expect(proofOf(shop.received[0]).htm).toBe('GET');
   });
 
-  it('the Action may be read off the request, body included', async () => {
+  it('lets `action` read the Action from the request, body included', async () => {
     await using shop = await startServer([{}]);
     const describeOrder = async (request: Request): Promise<Action> => {
       const { amount } = (await request.json()) as { amount: number };
@@ -150,7 +150,7 @@ describe("an Agent's fetch", () => {
     expect(proofOf(shop.received[0]).action).toEqual({ ...action, amount: 7 });
   });
 
-  it('keeps nothing of a body for an `action` that does not read it', async () => {
+  it('keeps no copy of a body for an `action` that does not read it', async () => {
     const copies: Request[] = [];
     const sent: number[] = [];
     const agentFetch = createAgentFetch({
@@ -178,7 +178,7 @@ describe("an Agent's fetch", () => {
     expect(await copies[0]?.body?.getReader().read()).toEqual({ done: true, value: undefined });
   });
 
-  it('follows no redirect, so nobody else gets the Grant and the Proof', async () => {
+  it('follows no redirect, so no other host gets the Grant and the Proof', async () => {
     await using elsewhere = await startServer([{}]);
     for (const status of [301, 302, 303, 307, 308]) {
       await using shop = await startServer([{ status, headers: { location: elsewhere.baseUrl } }]);
@@ -200,13 +200,13 @@ describe("an Agent's fetch", () => {
     ['a list of audiences', { audience: [SHOP] }, /audience must be/],
     ['no Action', { action: undefined }, /action must be .* given nothing/],
     ['an Action of another form', { action: { ...action, amount: 0.5 } }, /action.amount/],
-  ])('is not made with %s', (_, change, message) => {
+  ])('cannot be made with %s', (_, change, message) => {
     expect(() => createAgentFetch({ ...options(), ...change })).toThrow(
       expect.objectContaining({ kind: 'invalid-argument', message: expect.stringMatching(message) }),
     );
   });
 
-  it('keeps the Action that it was made with', async () => {
+  it('sends the Action as it was when the fetch was made', async () => {
     await using shop = await startServer([{}]);
     const own = { ...action };
     const agentFetch = createAgentFetch({ ...options(), action: own });
@@ -215,7 +215,7 @@ describe("an Agent's fetch", () => {
     expect(proofOf(shop.received[0]).action).toEqual(action);
   });
 
-  it('is not made with a Grant for another Agent, another relying party, or no Grant', () => {
+  it('cannot be made with a Grant for another Agent or relying party, or with a malformed Grant', () => {
     const refused = expect.objectContaining({ kind: 'invalid-argument' });
     expect(() => createAgentFetch({ ...options(), agent: agentFromJwk(testJwk('other')) })).toThrow(refused);
     expect(() => createAgentFetch({ ...options(), audience: 'did:web:other.example' })).toThrow(refused);

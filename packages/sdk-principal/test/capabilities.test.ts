@@ -10,7 +10,7 @@ const refusal = (message: RegExp) =>
   expect.objectContaining({ kind: 'invalid-argument', message: expect.stringMatching(message) });
 
 describe('a Capability', () => {
-  it('holds exactly what was given, as a copy', () => {
+  it('has exactly the given limits and resources, as a copy', () => {
     const resources = ['order/*'];
     const bought = purchase({ ...spending, resources });
     resources.push('**');
@@ -27,7 +27,7 @@ describe('a Capability', () => {
     });
   });
 
-  it('has the budgets that were given, and no others', () => {
+  it('has only the budgets that were given', () => {
     const limits = { maxTotalMinor: 9, maxPerPeriodMinor: 5, period: 'week', maxUses: 0 } as const;
     expect(purchase({ ...spending, ...limits }).constraints).toEqual({
       ...{ maxAmount: 427, currency: 'USD' },
@@ -43,11 +43,7 @@ describe('a Capability', () => {
   it.each<[string, unknown, RegExp]>([
     ['a negative total', { ...spending, maxTotalMinor: -1 }, /maxTotalMinor must be .* given -1/],
     ['a fractional number of uses', { ...spending, maxUses: 1.5 }, /maxUses must be .* given 1.5/],
-    [
-      'a period of its own',
-      { ...spending, maxPerPeriodMinor: 1, period: 'year' },
-      /period must be "hour" or/,
-    ],
+    ['an unknown period', { ...spending, maxPerPeriodMinor: 1, period: 'year' }, /period must be "hour" or/],
     ['a period alone', { ...spending, period: 'day' }, /must come together/],
     ['a limit per period alone', { ...spending, maxPerPeriodMinor: 1 }, /must come together/],
     ['an undefined total', { ...spending, maxTotalMinor: undefined }, /maxTotalMinor .*any sum/],
@@ -90,7 +86,7 @@ describe('a Capability', () => {
     expect(() => call(limits)).toThrow(refusal(message));
   });
 
-  it('is never wider than what was given: its resources are the given ones, or there is none', () => {
+  it('has exactly the given resources, or is refused', () => {
     const anything = fc.anything({ withSparseArray: true, withSet: true, withNullPrototype: true });
     fc.assert(
       fc.property(fc.oneof(anything, fc.array(fc.string()), fc.string()), (resources) => {
@@ -107,7 +103,7 @@ describe('a Capability', () => {
     );
   });
 
-  it('an error shows nothing of a wrong value', () => {
+  it('is refused without showing a wrong value in the error', () => {
     for (const resources of ['hunter2', ['hunter2', 5], { hunter2: 1 }]) {
       expect(() => buy({ ...spending, resources })).toThrow(refusal(/^(?!.*hunter2)/));
     }

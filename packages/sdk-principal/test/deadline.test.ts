@@ -68,16 +68,19 @@ const READS: [string, Parameters<typeof ended>[0]][] = [
   ['approvals.approve', (client, options) => client.approvals.approve(request, options)],
 ];
 
-it.each(READS)("%s ends with the client's time, however many answers it waits for", async (_, callOf) => {
-  const { kind, afterMs, sent } = await ended(callOf);
-  expect({ kind, afterMs }).toEqual({ kind: 'timeout', afterMs: 1_000 });
-  expect(sent.length).toBeGreaterThan(1);
-});
+it.each(READS)(
+  '%s ends at the deadline of the client, although it waits for several answers',
+  async (_, callOf) => {
+    const { kind, afterMs, sent } = await ended(callOf);
+    expect({ kind, afterMs }).toEqual({ kind: 'timeout', afterMs: 1_000 });
+    expect(sent.length).toBeGreaterThan(1);
+  },
+);
 
 it.each([
   ['principals.verify', (client, options) => client.principals.verify(options)],
   ['approvals.reject', (client, options) => client.approvals.reject(REQUEST_ID, options)],
-] satisfies typeof READS)('%s too, and it is not known what it did', async (_, callOf) => {
+] satisfies typeof READS)('%s ends at the deadline of the client as outcome-unknown', async (_, callOf) => {
   const { kind, afterMs } = await ended(callOf);
   expect({ kind, afterMs }).toEqual({ kind: 'outcome-unknown', afterMs: 1_000 });
 });
@@ -85,10 +88,7 @@ it.each([
 it.each([
   ...READS,
   ['decisions.get', (client, options) => client.decisions.get(receiptId, options)],
-] satisfies typeof READS)(
-  '%s ends with a timeoutMs of its own: nothing is sent after it',
-  async (_, callOf) => {
-    const { kind, afterMs, sent } = await ended(callOf, { timeoutMs: 300 });
-    expect({ kind, afterMs, sent }).toEqual({ kind: 'timeout', afterMs: 300, sent: ['/me'] });
-  },
-);
+] satisfies typeof READS)('%s ends at its own timeoutMs, and sends nothing after it', async (_, callOf) => {
+  const { kind, afterMs, sent } = await ended(callOf, { timeoutMs: 300 });
+  expect({ kind, afterMs, sent }).toEqual({ kind: 'timeout', afterMs: 300, sent: ['/me'] });
+});

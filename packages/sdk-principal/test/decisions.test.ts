@@ -54,10 +54,10 @@ const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   return all;
 };
 
-describe('one decision of a Principal', () => {
+describe('a decision of a Principal', () => {
   const decided = { receipt: { receipt_id: idOf(1) }, outcomes: [] };
 
-  it('is read by the key of its org under the DID that is named, and without one the error says so', async () => {
+  it('is read with an org key under the given DID, and the error asks for the DID where none is given', async () => {
     const ofOrg: Reply = {
       json: { ...(ME.json as object), role: 'org:admin', subject: 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M' },
     };
@@ -72,7 +72,7 @@ describe('one decision of a Principal', () => {
     expect(() => of({ principal: 'acme.example' })).toThrow(/principal.*did:web/);
   });
 
-  it('is asked for under its own DID, and comes with its Receipt and outcomes', async () => {
+  it('is read under the Principal’s DID, with its Receipt and outcomes', async () => {
     await using server = await startServer([ME, { json: decided }]);
     expect(await clientOf(server.baseUrl).decisions.get(idOf(1))).toEqual(decided);
     expect(server.received.map(({ path }) => path)).toEqual([
@@ -81,7 +81,7 @@ describe('one decision of a Principal', () => {
     ]);
   });
 
-  it('is never another than was asked for', async () => {
+  it('is refused where the answer is about another decision, or the id is malformed', async () => {
     await using server = await startServer([ME, { json: decided }]);
     const { decisions } = clientOf(server.baseUrl);
     await expect(decisions.get(idOf(2))).rejects.toMatchObject({ kind: 'bad-response' });
@@ -92,7 +92,7 @@ describe('one decision of a Principal', () => {
 });
 
 describe('the export of a Principal’s decisions', () => {
-  it('asks for its own, page after page under the filter, and yields every row with its Receipt', async () => {
+  it('asks for the Principal’s own decisions page by page, and yields every row with its Receipt', async () => {
     await using server = await startServer([
       ME,
       page(lines(rowOf(0), rowOf(1)), 2, 'older'),
@@ -117,7 +117,7 @@ describe('the export of a Principal’s decisions', () => {
 
   it.each([
     ['has fewer rows than were announced', page(lines(rowOf(0)), 2)],
-    ['leads back into itself', page(lines(rowOf(0)), 1, 'again')],
+    ['repeats a cursor', page(lines(rowOf(0)), 1, 'again')],
     [
       'holds the Receipt of another decision',
       page(lines({ ...rowOf(0), receipt: { receipt_id: idOf(1) } }), 1),
@@ -130,7 +130,7 @@ describe('the export of a Principal’s decisions', () => {
     });
   });
 
-  it('is one CSV file with one header, however many pages it takes', async () => {
+  it('is one CSV file with one header, whatever its pages', async () => {
     await using server = await startServer([ME, page('a,b\n1,2\n', 1, 'older'), page('a,b\n3,4\n', 1)]);
     const text = (await collect(clientOf(server.baseUrl).decisions.exportCsv())).join('');
     expect(text).toBe('a,b\n1,2\n3,4\n');

@@ -38,7 +38,7 @@ describe.each([
   ['WebCrypto', () => undefined],
   ['a WebCrypto without Ed25519', withoutEd25519],
 ])('with %s', (_, prepare) => {
-  it('a generated key signs what its public key verifies', async () => {
+  it('a generated key makes signatures that its public key verifies', async () => {
     prepare();
     const { privateJwk, publicKeyMultibase, registration } = await generatePrincipalKey({ id: 'key-7' });
     expect(registration).toEqual({ id: 'key-7', publicKeyMultibase });
@@ -48,13 +48,13 @@ describe.each([
     expect(publicKey && portableCrypto.verify(publicKey, message, signature)).toBe(true);
   });
 
-  it('signs the RFC 8032 vector', async () => {
+  it('a signer makes the signature of the RFC 8032 vector', async () => {
     prepare();
     const signature = await signerFromJwk(rfc8032.jwk, KID).sign(Uint8Array.of(0x72));
     expect(Buffer.from(signature).toString('hex')).toBe(rfc8032.signature);
   });
 
-  it('a JWK whose halves do not belong together signs nothing', async () => {
+  it('a JWK whose public and private parts do not match is refused when it signs', async () => {
     prepare();
     const mixed = { ...principalJwk, x: testJwk('other').x };
     await expect(signerFromJwk(mixed, KID).sign(new Uint8Array(1))).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe.each([
   });
 });
 
-it('signs although an import of the key that began before never ends: edge runtimes drop what a request awaits', async () => {
+it('a signer signs although an earlier import of its key never ends, as in edge runtimes', async () => {
   const { subtle } = globalThis.crypto;
   const importKey = subtle.importKey.bind(subtle);
   const answers = [() => new Promise<never>(() => {}), importKey];
@@ -78,7 +78,7 @@ it('signs although an import of the key that began before never ends: edge runti
 });
 
 describe('keys', () => {
-  it('an id is only registered when it is asked for', async () => {
+  it('a registration has an id only where one is given', async () => {
     expect(Object.keys((await generatePrincipalKey()).registration)).toEqual(['publicKeyMultibase']);
   });
 
@@ -99,7 +99,7 @@ describe('keys', () => {
   });
 
   it.each(['key-1', 'did:web:acme.example', 'did:web:acme.example#', '', undefined])(
-    '%j is not the name of a key',
+    '%j is refused as a kid',
     (kid) => {
       expect(() => signerFromJwk(principalJwk, kid as string)).toThrow(
         expect.objectContaining({ kind: 'invalid-argument' }),
@@ -107,7 +107,7 @@ describe('keys', () => {
     },
   );
 
-  it.each([undefined, null, 'secret', [principalJwk], 5])('%j is not a JWK', (jwk) => {
+  it.each([undefined, null, 'secret', [principalJwk], 5])('%j is refused as a JWK', (jwk) => {
     const given = jwk as unknown as typeof principalJwk;
     const refused = expect.objectContaining({
       kind: 'invalid-argument',
@@ -117,7 +117,7 @@ describe('keys', () => {
     expect(() => agentFromJwk(given)).toThrow(refused);
   });
 
-  it('an agent is named by its key', async () => {
+  it('the DID and the kid of an Agent derive from its key', async () => {
     const { did, privateJwk } = await generateAgentKey();
     const agent = agentFromJwk(privateJwk);
     expect(agent.did).toBe(did);

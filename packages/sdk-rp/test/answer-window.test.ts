@@ -39,23 +39,23 @@ const FRESH = { allowed: true, idempotentReplay: false };
 const OLD = { kind: 'receipt-invalid', cause: [expect.objectContaining({ code: 'old-answer' })] };
 const AHEAD = { kind: 'receipt-invalid', cause: [expect.objectContaining({ code: 'clock-behind' })] };
 
-describe('an answer that somebody kept', () => {
+describe('a kept answer', () => {
   it.each([
     ['31 s', 31_000],
     ['ten minutes', 10 * MINUTE_MS],
     ['a year', YEAR_MS],
-  ])('allows nothing %s later, although it is genuine and about this very request', async (_, laterMs) => {
+  ])('is refused %s later, although it is genuine and for this request', async (_, laterMs) => {
     const { verdict } = await askedAt(NOW_MS + laterMs);
     expect(verdict).toBeInstanceOf(SvcError);
     expect(verdict).toMatchObject(OLD);
   });
 
-  it('is no better for being called a repeat by whoever sends it', async () => {
+  it('is refused although its sender marks it as an idempotent repeat', async () => {
     const headers = { 'svc-idempotent-replay': 'true' };
     expect((await askedAt(NOW_MS + MINUTE_MS, {}, { headers })).verdict).toMatchObject(OLD);
   });
 
-  it('is no DENY either', async () => {
+  it('is refused too if it is a DENY', async () => {
     const one = await input();
     const deny = await decide(one, true);
     await using server = await startServer([{ json: deny }]);
@@ -67,26 +67,26 @@ describe('an answer that somebody kept', () => {
   });
 });
 
-describe('an answer counts', () => {
+describe('the time of an answer:', () => {
   it.each([
-    ['evaluated 30 s before the call, to the millisecond', NOW_MS + 30_000, 0, FRESH],
-    ['but not one evaluated a millisecond earlier', NOW_MS + 30_001, 0, OLD],
-    ['evaluated 5 s after the answer came', NOW_MS - 5_000, 0, FRESH],
-    ['but not one evaluated a millisecond later', NOW_MS - 5_001, 0, AHEAD],
-    ['however long the call took', NOW_MS - 60_000, 60_000, FRESH],
-    ['and is held against the beginning of the call, not its end', NOW_MS + 20_000, 60_000, FRESH],
+    ['30 s before the call is accepted', NOW_MS + 30_000, 0, FRESH],
+    ['30.001 s before the call is refused', NOW_MS + 30_001, 0, OLD],
+    ['5 s after the answer came is accepted', NOW_MS - 5_000, 0, FRESH],
+    ['5.001 s after the answer came is refused', NOW_MS - 5_001, 0, AHEAD],
+    ['within a call of 60 s is accepted', NOW_MS - 60_000, 60_000, FRESH],
+    ['is compared with the beginning of the call, not its end', NOW_MS + 20_000, 60_000, FRESH],
   ])('%s', async (_, beganMs, tookMs, expected) => {
     expect((await askedAt(beganMs, {}, { tookMs })).verdict).toMatchObject(expected);
   });
 
-  it('by bounds that can be set, up to five minutes', async () => {
+  it('bounds can be set, up to five minutes', async () => {
     expect((await askedAt(NOW_MS + 1_001, { serviceClockBehindMs: 1_000 })).verdict).toMatchObject(OLD);
     expect((await askedAt(NOW_MS + 300_000, { serviceClockBehindMs: 300_000 })).verdict).toMatchObject(FRESH);
     expect((await askedAt(NOW_MS - 1, { serviceClockAheadMs: 0 })).verdict).toMatchObject(AHEAD);
     expect((await askedAt(NOW_MS - 300_000, { serviceClockAheadMs: 300_000 })).verdict).toMatchObject(FRESH);
   });
 
-  it('and the error says which clock is wrong, and by which times', async () => {
+  it('the error names the clock that is wrong, and the times', async () => {
     const behind = await askedAt(NOW_MS - MINUTE_MS);
     expect(behind.verdict).toMatchObject({
       message: expect.stringMatching(
@@ -103,7 +103,7 @@ describe('an answer counts', () => {
 });
 
 it.each([-6_000, 31_000])(
-  'a genuine answer that is refused for a clock off by %d ms is named, so that its budget can be given back',
+  'an answer that is refused for a clock off by %d ms is in the error, so that its budget can be given back',
   async (offMs) => {
     const { verdict, receipt } = await askedAt(NOW_MS + offMs);
     expect(verdict).toBeInstanceOf(ReceiptError);
@@ -119,7 +119,7 @@ it.each([-6_000, 31_000])(
 describe('an idempotent repeat', () => {
   const idempotencyKey = 'order-7';
 
-  it('is answered to the caller that asks for it by its key, for ten minutes, and is named as one', async () => {
+  it('is accepted for ten minutes where the caller gives its key, and has idempotentReplay set', async () => {
     const { verdict, received } = await askedAt(NOW_MS + 10 * MINUTE_MS, {}, { idempotencyKey });
     expect(verdict).toMatchObject({ allowed: true, idempotentReplay: true });
     expect(received[0]?.headers['idempotency-key']).toBe(idempotencyKey);
@@ -127,7 +127,7 @@ describe('an idempotent repeat', () => {
     expect(late.verdict).toMatchObject(OLD);
   });
 
-  it('is named as one where only the service says so, as for an attempt whose answer was lost', async () => {
+  it('has idempotentReplay set where only the service says so', async () => {
     const headers = { 'svc-idempotent-replay': 'true' };
     expect((await askedAt(NOW_MS, {}, { headers })).verdict).toMatchObject({ idempotentReplay: true });
     expect((await askedAt(NOW_MS, {}, { idempotencyKey })).verdict).toMatchObject(FRESH);
@@ -143,7 +143,7 @@ describe('an idempotent repeat', () => {
   });
 });
 
-it('checkReceipt holds a Receipt against the window that it is given, and against none without', async () => {
+it('checkReceipt compares the evaluation time with the given window, and with none where none is given', async () => {
   const one = await input();
   const receipt = await decide(one, false);
   const expected = { ...one, didDocument: serviceDocument };

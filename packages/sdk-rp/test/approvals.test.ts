@@ -47,7 +47,7 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof SvcError ? error.kind : error),
   );
 
-it('asks about a denial by its id or its verdict, and sends that id and the Proof and nothing else', async () => {
+it('requestApproval takes the id or the verdict of a denial, and sends only that id, the Proof and the lifetime', async () => {
   await using server = await startServer([reply(request('pending'), 202)]);
   const verifier = verifierAt(server.baseUrl);
   expect((await verifier.requestApproval(RECEIPT_ID, { proof: PROOF })).task.status).toBe('pending');
@@ -59,7 +59,7 @@ it('asks about a denial by its id or its verdict, and sends that id and the Proo
   ]);
 });
 
-it('refuses what is no Receipt id or no request id before anything is sent', async () => {
+it('malformed ids and options are refused before anything is sent', async () => {
   await using server = await startServer(['silence']);
   const verifier = verifierAt(server.baseUrl);
   expect(await failure(verifier.requestApproval('urn:svc:grant:1', { proof: PROOF }))).toBe(
@@ -74,7 +74,7 @@ it('refuses what is no Receipt id or no request id before anything is sent', asy
   expect(server.received).toEqual([]);
 });
 
-it('says of a dry run that it is no decision, before anything is sent', async () => {
+it('requestApproval refuses a dry run, which is no decision, before anything is sent', async () => {
   await using server = await startServer(['silence']);
   const dryRun = { dry_run: 'nothing was decided', would: 'deny' } as never;
   await expect(verifierAt(server.baseUrl).requestApproval(dryRun, { proof: PROOF })).rejects.toMatchObject({
@@ -84,7 +84,7 @@ it('says of a dry run that it is no decision, before anything is sent', async ()
   expect(server.received).toEqual([]);
 });
 
-it('waits until it is decided, and does not ask without pause a service that answers at once', async () => {
+it('waitForApproval polls until the request is decided, and pauses between answers that come at once', async () => {
   await using server = await startServer([reply(request('pending')), reply(approved)]);
   const began = performance.now();
   const { result } = await verifierAt(server.baseUrl).waitForApproval(ID);
@@ -94,7 +94,7 @@ it('waits until it is decided, and does not ask without pause a service that ans
 });
 
 it.each([300, 2_000, 5_000, 20_000, 25_000])(
-  'within %i ms asks the service to wait so long that its answer is heard before they are over',
+  'waitForApproval within %i ms asks the service to answer a second before the end',
   async (timeoutMs) => {
     await using server = await startServer([reply(approved)]);
     await verifierAt(server.baseUrl).waitForApproval(ID, { timeoutMs });
@@ -104,7 +104,7 @@ it.each([300, 2_000, 5_000, 20_000, 25_000])(
 );
 
 it.each(['denied', 'expired', 'cancelled'])(
-  'resolves with what it came to: %s, without a Grant',
+  'waitForApproval returns a request that is %s, without a Grant',
   async (status) => {
     await using server = await startServer([reply(request(status))]);
     const { task, result } = await verifierAt(server.baseUrl).waitForApproval(ID);
@@ -112,7 +112,7 @@ it.each(['denied', 'expired', 'cancelled'])(
   },
 );
 
-it('is a timeout while nobody answers, whether the service says pending or nothing', async () => {
+it('waitForApproval times out while nobody decides, whether the service answers pending or not at all', async () => {
   await using pending = await startServer([reply(request('pending'))]);
   expect(await failure(verifierAt(pending.baseUrl).waitForApproval(ID, { timeoutMs: 300 }))).toBe('timeout');
   expect(pending.received.length).toBe(1);
@@ -120,7 +120,7 @@ it('is a timeout while nobody answers, whether the service says pending or nothi
   expect(await failure(verifierAt(silent.baseUrl).waitForApproval(ID, { timeoutMs: 300 }))).toBe('timeout');
 });
 
-it('ends with the caller’s signal, also between two questions', async () => {
+it('waitForApproval ends with the caller’s signal', async () => {
   await using server = await startServer([reply(request('pending'))]);
   const ending = new AbortController();
   const waiting = failure(verifierAt(server.baseUrl).waitForApproval(ID, { signal: ending.signal }));
@@ -129,7 +129,7 @@ it('ends with the caller’s signal, also between two questions', async () => {
   expect(await waiting).toBe('aborted');
 });
 
-it('takes no answer about another request', async () => {
+it('waitForApproval and cancelApproval refuse an answer about another request', async () => {
   await using server = await startServer([reply(approved)]);
   const other = ID.replace('S', 'T');
   const verifier = verifierAt(server.baseUrl);

@@ -19,7 +19,7 @@ const answerOf = async (verifier: Parameters<typeof createAuthorizer>[0]['verifi
   return { status: asked.response.status, ...((await asked.response.json()) as object) };
 };
 
-it('a middleware refuses what the verifier of another copy says is for another request: 403, and not 503', async () => {
+it('a middleware answers 403, not 503, to a request mismatch from the verifier of another copy', async () => {
   expect(other.RequestMismatchError).not.toBe(RequestMismatchError);
   const fetch = vi.fn();
   const verifiers = [createVerifier, other.createVerifier].map((create) =>
@@ -31,14 +31,14 @@ it('a middleware refuses what the verifier of another copy says is for another r
   expect(fetch).not.toHaveBeenCalled();
 });
 
-it('what says no more than that it is one is told no more: neither address, and no Receipt', async () => {
+it('an error with only the kind request-mismatch is answered 403 without its message and without a Receipt', async () => {
   const verify = () => Promise.reject(new SvcError('request-mismatch', `received POST ${ORIGIN}/secret`));
   const answer = await answerOf({ verify });
   expect(answer).toMatchObject({ status: 403, reason: 'REQUEST_MISMATCH' });
   expect(JSON.stringify(answer)).not.toMatch(/secret|receipt_id/);
 });
 
-it('one that another copy threw is a RequestMismatchError; what extends it is asked by its own class', () => {
+it('an error of another copy is an instance of RequestMismatchError, and not of its subclasses', () => {
   class Narrower extends RequestMismatchError {}
   const { method, url } = request;
   const thrown = new other.RequestMismatchError(null, { method, url }, null);
@@ -50,7 +50,7 @@ it('one that another copy threw is a RequestMismatchError; what extends it is as
     expect(value instanceof RequestMismatchError).toBe(false);
 });
 
-it('so is a ReceiptError, and neither is the other', () => {
+it('an error of another copy is an instance of ReceiptError, and not of its subclasses', () => {
   class Narrower extends ReceiptError {}
   const about = { receipt: null, receiptId: null };
   const thrown = new other.ReceiptError('receipt-invalid', '', about);

@@ -70,10 +70,10 @@ const CALLS: [string, (verifier: Verifier, options: CallOptions) => Promise<unkn
   ['ready', (verifier, options) => verifier.ready(options)],
 ];
 
-describe.each(CALLS)("%s, while the service's DID document does not come,", (_, callOf) => {
+describe.each(CALLS)('%s, while the DID document of the service does not arrive,', (_, callOf) => {
   const answers = { '/me': { afterMs: 0, json: () => me } };
 
-  it('ends with its own timeoutMs', async () => {
+  it('ends after its own timeoutMs', async () => {
     const { verifier, endOf, pathsSent } = slowService(answers);
     const ended = endOf(callOf(verifier, { timeoutMs: 200 }));
     await vi.advanceTimersByTimeAsync(5_000);
@@ -81,7 +81,7 @@ describe.each(CALLS)("%s, while the service's DID document does not come,", (_, 
     expect(pathsSent().filter((path) => path !== '/me')).toEqual([DOCUMENT]);
   });
 
-  it('ends with its signal, as aborted', async () => {
+  it('ends as aborted when its signal fires', async () => {
     const { verifier, endOf, pathsSent } = slowService(answers);
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 100);
@@ -91,7 +91,7 @@ describe.each(CALLS)("%s, while the service's DID document does not come,", (_, 
     expect(pathsSent().filter((path) => path !== '/me')).toEqual([DOCUMENT]);
   });
 
-  it('asks for nothing where its signal has fired already', async () => {
+  it('sends nothing where its signal has already fired', async () => {
     const { verifier, endOf, sent } = slowService(answers);
     const ended = endOf(callOf(verifier, { signal: AbortSignal.abort() }));
     await vi.advanceTimersByTimeAsync(5_000);
@@ -100,7 +100,7 @@ describe.each(CALLS)("%s, while the service's DID document does not come,", (_, 
   });
 });
 
-it('the document that one call did not wait for is that of the next, fetched once', async () => {
+it('two calls share one fetch of the document, which continues when the first call ends', async () => {
   const { verifier, endOf, pathsSent } = slowService({
     [DOCUMENT]: { afterMs: 900, json: () => serviceDocument },
   });
@@ -127,7 +127,7 @@ describe('a fetch of the document whose request the runtime has dropped', () => 
   const comes = { afterMs: 0, json: () => serviceDocument };
   const fetches = (paths: readonly string[]) => paths.filter((path) => path === DOCUMENT).length;
 
-  it('is waited for by nobody after its deadline: a verifier that has no document fetches anew', async () => {
+  it('is not awaited after its deadline: a verifier without a document fetches again', async () => {
     const { verifier, endOf, pathsSent } = slowService({
       [DOCUMENT]: (turn) => (turn === 1 ? undefined : comes),
       '/verify': { afterMs: 0, json: () => receipt },
@@ -144,7 +144,7 @@ describe('a fetch of the document whose request the runtime has dropped', () => 
     expect(fetches(pathsSent())).toBe(2);
   });
 
-  it('does not stand in the way of the next, begun beside the calls or waited for', async () => {
+  it('does not block the next fetch, in the background or awaited', async () => {
     const { verifier, endOf, pathsSent } = slowService({
       [DOCUMENT]: (turn) => (turn === 2 ? undefined : comes),
       '/me': { afterMs: 0, json: () => me },
@@ -165,7 +165,7 @@ describe('a fetch of the document whose request the runtime has dropped', () => 
     expect(fetches(pathsSent())).toBe(3);
   });
 
-  it('takes nothing from the one begun after it, if it ends after all', async () => {
+  it('does not replace the fetch that began after it, if it ends late', async () => {
     let release = (_: Answer) => {};
     const { verifier, endOf, pathsSent } = slowService({
       [DOCUMENT]: (turn) =>
@@ -187,7 +187,7 @@ describe('a fetch of the document whose request the runtime has dropped', () => 
   });
 });
 
-it.each(CALLS)('%s has what the document has left of its time, and no more', async (_, callOf) => {
+it.each(CALLS)('%s has one deadline, of which the fetch of the document takes a part', async (_, callOf) => {
   const { verifier, sent, endOf } = slowService({
     [DOCUMENT]: { afterMs: 900, json: () => serviceDocument },
     '/me': { afterMs: 900, json: () => me },
@@ -202,18 +202,15 @@ it.each<[string, number, (verifier: Verifier) => Promise<unknown>]>([
   ['get', 1_000, (verifier) => verifier.relyingParty.get()],
   ['pause', 3_000, (verifier) => verifier.relyingParty.pause()],
   ['resume', 3_000, (verifier) => verifier.relyingParty.resume()],
-])(
-  'relyingParty.%s has one deadline, also where it asks first whose key it has',
-  async (_, endsMs, callOf) => {
-    const { verifier, endOf, pathsSent } = slowService({ '/me': { afterMs: 900, json: () => me } });
-    const ended = endOf(callOf(verifier));
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect((await ended).afterMs).toBe(endsMs);
-    expect(pathsSent()).toHaveLength(2);
-  },
-);
+])('relyingParty.%s has one deadline, also where it first asks /me', async (_, endsMs, callOf) => {
+  const { verifier, endOf, pathsSent } = slowService({ '/me': { afterMs: 900, json: () => me } });
+  const ended = endOf(callOf(verifier));
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect((await ended).afterMs).toBe(endsMs);
+  expect(pathsSent()).toHaveLength(2);
+});
 
-it('no Proof is sent once the time is over, though the timer that says so is late', async () => {
+it('no Proof is sent after the deadline, although the timer fires late', async () => {
   const { verifier, endOf, pathsSent } = slowService({
     [DOCUMENT]: { afterMs: 100, json: () => serviceDocument },
   });
@@ -241,14 +238,14 @@ describe('an answer whose key the kept document lacks', () => {
     return { soon: await soon, later: await later, sent: pathsSent() };
   };
 
-  it('waits for a newer one no longer than the call has: it is not known what was decided', async () => {
+  it('waits for a newer document until the deadline of the call, and then ends as outcome-unknown', async () => {
     const { soon, later, sent } = await answered({ timeoutMs: 300 });
     expect(soon.kind).toBe('receipt-invalid');
     expect(later).toEqual({ kind: 'outcome-unknown', afterMs: 300 });
     expect(sent).toEqual([DOCUMENT, '/verify', '/verify', DOCUMENT]);
   });
 
-  it('or until its signal fires', async () => {
+  it('waits for a newer document until the signal fires, and then ends as aborted', async () => {
     vi.useFakeTimers();
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 30_100);

@@ -11,7 +11,7 @@ const decisionsAt = (baseUrl: string, relyingParty = SHOP) =>
 const decideNow = async () => decide({ grant, proof: await newProof({}), action: order }, false);
 
 describe('a bundle', () => {
-  it('is answered as it is, its Receipt checked', async () => {
+  it('is returned unchanged, with its Receipt checked', async () => {
     const receipt = await decideNow();
     const json = { receipt, inclusion: {}, checkpoint: {}, did_document: serviceDocument, evidence: [] };
     await using server = await startServer([{ json }]);
@@ -35,11 +35,7 @@ describe('a bundle', () => {
       () => ({ status: 202, json: { receipt_id: 'drc_1', day: '2026-11-20' } }),
       'bad-response',
     ],
-    [
-      'a day that is none',
-      (_, id) => ({ status: 202, json: { receipt_id: id, day: 'soon' } }),
-      'bad-response',
-    ],
+    ['a malformed day', (_, id) => ({ status: 202, json: { receipt_id: id, day: 'soon' } }), 'bad-response'],
   ])('with %s is an error', async (_, reply, kind) => {
     const receipt = await decideNow();
     const id = String(receipt.receipt_id);
@@ -58,7 +54,7 @@ describe('a bundle', () => {
     await expect(own).rejects.toMatchObject({ kind: 'receipt-invalid' });
   });
 
-  it('of no decision is refused before anything is sent', async () => {
+  it('is not requested for a malformed receipt_id', async () => {
     await using server = await startServer([]);
     await expect(decisionsAt(server.baseUrl).bundle('../me')).rejects.toMatchObject({
       kind: 'invalid-argument',
@@ -67,7 +63,7 @@ describe('a bundle', () => {
   });
 });
 
-it('a 202 where nothing can be pending is an error', async () => {
+it('a 202 in answer to decisions.get is an error', async () => {
   const receipt = await decideNow();
   await using server = await startServer([{ status: 202, json: { receipt, outcomes: [] } }]);
   const read = decisionsAt(server.baseUrl).get(String(receipt.receipt_id));

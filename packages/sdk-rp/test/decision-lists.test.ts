@@ -52,7 +52,7 @@ const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 };
 
 describe('the list of decisions', () => {
-  it('is read page by page under its filter', async () => {
+  it('is read page by page with its filter', async () => {
     await using server = await startServer([
       { json: { decisions: summaries.slice(0, 2), next_cursor: 'older' } },
       { json: { decisions: summaries.slice(2), next_cursor: null } },
@@ -79,7 +79,7 @@ describe('the list of decisions', () => {
     expect(asked).toEqual([first, { ...first, cursor: 'older' }]);
   });
 
-  it('a single page has its cursor; a summary that is none is an error', async () => {
+  it('has a cursor on a single page, and refuses a malformed summary', async () => {
     const broken = { ...summaries[0], rp: 'shop' };
     await using server = await startServer([
       { json: { decisions: [], next_cursor: 'older' } },
@@ -94,7 +94,7 @@ describe('the list of decisions', () => {
 const SERVICE_URL = 'https://svc.example';
 
 describe('the export', () => {
-  it('gives typed rows of all pages, in whatever pieces the text comes', async () => {
+  it('yields typed rows of all pages', async () => {
     await using server = await startServer([page(lines(0, 3), 3, 'older'), page(lines(3, 5), 2)]);
     const { decisions } = verifierOf(server.baseUrl);
     expect(await collect(decisions.export({ decision: 'ALLOW', limit: 3 }))).toEqual(rows);
@@ -104,12 +104,12 @@ describe('the export', () => {
     ]);
   });
 
-  it('without a row is empty', async () => {
+  it('without rows is empty', async () => {
     await using server = await startServer([page('', 0)]);
     expect(await collect(verifierOf(server.baseUrl).decisions.export())).toEqual([]);
   });
 
-  it('asks for the next page only when the one before has been consumed', async () => {
+  it('requests the next page only when the previous one is consumed', async () => {
     await using server = await startServer([page(lines(0, 2), 2, 'older'), page(lines(2, 3), 1)]);
     const exported = verifierOf(server.baseUrl).decisions.export();
     await exported.next();
@@ -122,7 +122,7 @@ describe('the export', () => {
   it.each<[string, Reply, string]>([
     ['breaks off', page(lines(0, 2), 5, '', { cut: true }), 'network'],
     ['ends too soon', page(lines(0, 2), 3), 'bad-response'],
-    ['has more than was said', page(lines(0, 3), 2), 'bad-response'],
+    ['has more rows than announced', page(lines(0, 3), 2), 'bad-response'],
     ['ends within a row', page(lines(0, 2).slice(0, -5), 2), 'bad-response'],
     ['ends without the last line feed', page(lines(0, 2).slice(0, -1), 2), 'bad-response'],
     ['has a row that is no JSON', page(`${lines(0, 1)}{,}\n`, 2), 'bad-response'],
@@ -133,9 +133,9 @@ describe('the export', () => {
       'bad-response',
     ],
     ['is not UTF-8', page('', 1, '', { text: new Uint8Array([0xff, 0x0a]) }), 'bad-response'],
-    ['does not say how many rows', { text: lines(0, 1) }, 'bad-response'],
-    ['leads back into itself', page(lines(0, 1), 1, 'again'), 'bad-response'],
-  ])('one that %s is an error, and never an end', async (_, reply, kind) => {
+    ['does not announce its number of rows', { text: lines(0, 1) }, 'bad-response'],
+    ['repeats a cursor', page(lines(0, 1), 1, 'again'), 'bad-response'],
+  ])('that %s is an error, not an end', async (_, reply, kind) => {
     await using server = await startServer([reply]);
     const exported = collect(verifierOf(server.baseUrl).decisions.export());
     await expect(exported).rejects.toMatchObject({ name: 'SvcError', kind });
@@ -148,11 +148,11 @@ describe('the export', () => {
       (rows: AsyncGenerator) => expect(rows.next()).rejects.toThrow('no count of rows'),
     ],
     [
-      'its caller has enough',
+      'its caller stops reading',
       { 'x-svc-rows': '3', 'x-svc-next-cursor': '' },
       async (rows: AsyncGenerator) => [await rows.next(), await rows.return(undefined)],
     ],
-  ])('holds no connection where %s', async (_, headers, consume) => {
+  ])('closes its connection where %s', async (_, headers, consume) => {
     const cancel = vi.fn();
     const fetchHalf: typeof fetch = async () =>
       new Response(
@@ -164,7 +164,7 @@ describe('the export', () => {
     expect(cancel).toHaveBeenCalled();
   });
 
-  it('is tried again while nothing of it has come; a refusal is told in full', async () => {
+  it('is retried before its first row, and reports a refusal with code, status and request id', async () => {
     const refused: Reply = {
       status: 400,
       headers: { 'svc-request-id': 'req-400' },
@@ -181,7 +181,7 @@ describe('the export', () => {
     });
   });
 
-  it('ends with the signal of its caller, and when nothing comes for too long', async () => {
+  it('ends with the caller’s signal, and when nothing arrives for too long', async () => {
     await using server = await startServer(['silence']);
     const { decisions } = verifierOf(server.baseUrl, 20);
     await expect(collect(decisions.export())).rejects.toMatchObject({ kind: 'timeout' });
@@ -205,7 +205,7 @@ describe('the export', () => {
 });
 
 describe('the export as CSV', () => {
-  it('is one text with one header, whatever pages it came in', async () => {
+  it('is one text with one header, whatever its pages', async () => {
     const header = '"receipt_id","resource"\r\n';
     await using server = await startServer([
       page(`${header}"drc_1","a\nb"\r\n`, 1, 'older'),
@@ -221,8 +221,8 @@ describe('the export as CSV', () => {
     ['ends within a row', '"drc_1","FR"\r\n"drc_2","DE"', 2],
     ['ends within a cell', '"drc_1","FR"\r\n"drc_2","a ""b""\r\n', 2],
     ['lacks a row', '"drc_1","FR"\r\n"drc_2","a\r\nb"\r\n', 3],
-    ['has one too many', '"drc_1","FR"\r\n"drc_2","DE"\r\n', 1],
-  ])('nothing is glued to a page that %s', async (_, rows, announced) => {
+    ['has a row too many', '"drc_1","FR"\r\n"drc_2","DE"\r\n', 1],
+  ])('ends with an error at a page that %s, without reading the next', async (_, rows, announced) => {
     const header = '"receipt_id","country"\r\n';
     const next = page(`${header}"drc_4","IT"\r\n`, 1);
     await using server = await startServer([page(header + rows, announced, 'older'), next]);

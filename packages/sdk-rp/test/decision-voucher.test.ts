@@ -66,14 +66,14 @@ const read = async (answers: Answers) => {
   return { got, asked: server.received.map(({ path }) => path.split('/').at(-1)) };
 };
 
-describe('a decision under a key that has leaked', () => {
-  it('is read back with the inclusion and the attestation of its Receipt, which are fetched', async () => {
+describe('reading a decision:', () => {
+  it('a Receipt under a leaked key is accepted with its inclusion and attestation, which are fetched', async () => {
     const { got, asked } = await read({});
     expect(got).toMatchObject({ receipt, outcomes: [] });
     expect(asked.sort()).toEqual(['attestation', id, 'inclusion'].sort());
   });
 
-  it('asks for neither where its key is in force', async () => {
+  it('a Receipt under a key in force is accepted without fetching an inclusion or an attestation', async () => {
     const { got, asked } = await read({ didDocument: serviceDocument });
     expect(got).toMatchObject({ receipt });
     expect(asked).toEqual([id]);
@@ -90,12 +90,12 @@ describe('a decision under a key that has leaked', () => {
       async () => ({ attestation: await attestationOf({ checkpoint_hash: `sha256:${'f'.repeat(64)}` }) }),
     ],
     ['without an attestation in the answer', async () => ({ attestation: { json: { receipt_id: id } } })],
-    ['with the proof of nothing', async () => ({ inclusion: { json: { ...inclusion, leaf_index: 0 } } })],
-  ])('is refused %s', async (_, answers) => {
+    ['with a wrong inclusion proof', async () => ({ inclusion: { json: { ...inclusion, leaf_index: 0 } } })],
+  ])('a Receipt under a leaked key is refused %s', async (_, answers) => {
     expect((await read(await answers())).got).toMatchObject({ kind: 'receipt-invalid' });
   });
 
-  it('is refused where it is not the one attested to: whoever has the key can sign other content under its id', async () => {
+  it('content other than the attested one is refused, because the holder of a leaked key can sign it', async () => {
     const { receipt: _, ...body } = receipt;
     const shown = await signReceipt({ ...body, grant_hash: `sha256:${'f'.repeat(64)}` });
     expect((await read({ shown })).got).toMatchObject({
@@ -103,7 +103,7 @@ describe('a decision under a key that has leaked', () => {
     });
   });
 
-  it('is not believed where the service cannot be asked for the proof', async () => {
+  it('a Receipt under a leaked key is refused where its attestation cannot be fetched', async () => {
     expect(
       (await read({ attestation: { status: 404, json: { error: 'NOT_FOUND', message: 'x' } } })).got,
     ).toMatchObject({

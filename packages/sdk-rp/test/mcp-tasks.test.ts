@@ -61,7 +61,7 @@ it.each([
   ['this copy', McpServer],
   ['another copy', OtherCopy],
 ])(
-  'a tool that runs as a task knows for whom, and hands its Receipt back, in %s of the SDK',
+  'a tool that runs as a task has its authority and returns its Receipt, in %s of the SDK',
   async (_, Made) => {
     const client = await clientOf(createShop(Made));
     const created = await client.request(asTask('required'), CreateTaskResultSchema);
@@ -79,7 +79,7 @@ it.each([
   },
 );
 
-it('nobody is asked about a call that the server would not run as it is meant, as a task or as none', async () => {
+it('a call that the server would not run as requested is refused without asking the service', async () => {
   const client = await clientOf(createShop());
   const called = async (name: string) => JSON.stringify(await client.callTool({ name, _meta }));
   expect(await called('required')).toMatch(/INVALID_REQUEST: This tool runs as a task alone/);
@@ -93,7 +93,7 @@ it('nobody is asked about a call that the server would not run as it is meant, a
   await client.close();
 });
 
-it('a DENY of a call as a task is an error that has its Receipt', async () => {
+it('a DENY of a call as a task is an error with its Receipt', async () => {
   const denied = { receipt_id: 'drc_3', decision: 'DENY' };
   verify.mockResolvedValue({ allowed: false, reason: 'GRANT_REVOKED', receipt: denied } as never);
   const client = await clientOf(createShop());
@@ -118,7 +118,7 @@ const post = async (transport: HttpTransport, method: string, params: object, se
 };
 const begin = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: INFO };
 
-it('the result of a guarded task is read in the session alone that made it', async () => {
+it('the result of a guarded task can be read only in the session that created it', async () => {
   const store = new InMemoryTaskStore();
   const opened = async () => {
     const transport = new HttpTransport({
@@ -137,7 +137,7 @@ it('the result of a guarded task is read in the session alone that made it', asy
   expect(await own('tasks/result', { taskId })).toMatch(/for did:key:zA/);
 });
 
-it('over HTTP without sessions, where whoever has the id of a task reads its result, a guarded tool runs as no task', async () => {
+it('over HTTP without sessions a guarded tool is refused as a task, since anybody with its id could read the result', async () => {
   const transport = new HttpTransport({ enableJsonResponse: true });
   await createShop().connect(transport);
   const { text } = await post(transport, 'tools/call', asTask('required').params);
@@ -145,7 +145,7 @@ it('over HTTP without sessions, where whoever has the id of a task reads its res
   expect(verify).not.toHaveBeenCalled();
 });
 
-it('over HTTP without sessions a guarded tool that may run as a task makes none where none was asked for either', async () => {
+it('over HTTP without sessions a guarded tool that may run as a task is refused, and creates none', async () => {
   const store = new InMemoryTaskStore();
   // As such servers are usually written: one server per request, with one shared store.
   const asked = async (method: string, params: object) => {
@@ -161,12 +161,12 @@ it('over HTTP without sessions a guarded tool that may run as a task makes none 
   expect(await asked('tools/call', { name: 'plain', _meta })).toMatch(/it ran/);
 });
 
-it('where an SDK keeps its tools elsewhere, nothing is found wrong with a call of one', async () => {
+it('where an SDK has no known list of tools, a call is not refused', async () => {
   const { findFault } = createCallChecks({} as McpServer);
   expect(await findFault({ name: 'plain', args: {}, isTask: false, extra: {} })).toBeNull();
 });
 
-it('calls that share a signal have each their own authority', async () => {
+it('calls that share a signal each have their own authority', async () => {
   const server = new McpServer(INFO);
   guardTools(server, { verifier: { verify }, origin: 'https://shop.example' });
   const { signal } = new AbortController();

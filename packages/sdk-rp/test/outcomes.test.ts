@@ -28,7 +28,7 @@ const outcomesAt = (baseUrl: string) =>
   }).outcomes;
 
 describe('a report', () => {
-  it('is sent as it is and answered with the attestation', async () => {
+  it('is sent as it was at the call, and answered with the attestation', async () => {
     await using server = await startServer([{ status: 201, json: attestation }]);
     const reused = { ...loss };
     const work = outcomesAt(server.baseUrl).report(RECEIPT_ID, reused);
@@ -59,7 +59,7 @@ describe('a report', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('is sent again where it certainly did nothing', async () => {
+  it('is repeated after a 429', async () => {
     const limited = { ...(unavailable() as object), status: 429 };
     await using server = await startServer([limited, { status: 201, json: attestation }]);
     expect(await outcomesAt(server.baseUrl).report(RECEIPT_ID, loss)).toEqual(attestation);
@@ -82,16 +82,19 @@ describe('a report', () => {
     [undefined, loss],
     [RECEIPT_ID, undefined],
     [RECEIPT_ID, [loss]],
-  ])('of no decision or no event is refused before anything is sent: %j %j', async (receiptId, event) => {
-    await using server = await startServer([]);
-    const { report } = outcomesAt(server.baseUrl);
-    const given = [receiptId, event] as unknown as Parameters<typeof report>;
-    await expect(report(...given)).rejects.toMatchObject({ kind: 'invalid-argument' });
-    expect(server.received).toEqual([]);
-  });
+  ])(
+    'with a malformed receipt_id or event is refused before anything is sent: %j %j',
+    async (receiptId, event) => {
+      await using server = await startServer([]);
+      const { report } = outcomesAt(server.baseUrl);
+      const given = [receiptId, event] as unknown as Parameters<typeof report>;
+      await expect(report(...given)).rejects.toMatchObject({ kind: 'invalid-argument' });
+      expect(server.received).toEqual([]);
+    },
+  );
 });
 
-it('the type of an event asks for what its kind needs', () => {
+it('the type of an event requires the members of its kind', () => {
   expectTypeOf<{ type: 'fulfilled'; occurred_at: string }>().toExtend<OutcomeEvent>();
   expectTypeOf<{ type: 'loss_reported'; occurred_at: string }>().not.toExtend<OutcomeEvent>();
   expectTypeOf<{ type: 'dispute_resolved'; occurred_at: string }>().not.toExtend<OutcomeEvent>();

@@ -32,11 +32,11 @@ it('the examples of the README compile as they stand, and so does other natural 
   expect(checkReadme(new URL('../', import.meta.url), preambles, ['test/inference.ts'])).toEqual([]);
 }, 120_000);
 
-it('what compiles there is accepted at set-up too', () => {
+it('the set-up that compiles there also runs without an error', () => {
   expect(() => mount({ verify: () => Promise.reject(new Error()) }, fastify())).not.toThrow();
 });
 
-it('a verdict that is taken apart has a reason and an authority in both forms', () => {
+it('a destructured verdict has a reason and an authority in both forms', () => {
   const reason = 'PROOF_REPLAYED';
   const denied = { allowed: false, decision: 'DENY', authority: null, reason, helpUrl: null } as const;
   expect(reasonOf({ ...denied, idempotentReplay: false, receipt: {} as Receipt })).toBe('PROOF_REPLAYED');

@@ -19,7 +19,7 @@ const serviceOf = (me: object) =>
 const verifierOf = (baseUrl: string, options: Partial<VerifierOptions> = {}) =>
   createVerifier({ baseUrl, apiKey: 'dk_rp_test', serviceDid: SERVICE, relyingParty: SHOP, ...options });
 
-it('a verifier that could verify is ready', async () => {
+it('ready resolves for a verifier that can verify', async () => {
   await using server = await serviceOf({});
   await expect(verifierOf(server.baseUrl).ready()).resolves.toBeUndefined();
   const { serviceDid: _, ...pinned } = { serviceDid: SERVICE, didDocument: serviceDocument };
@@ -61,7 +61,7 @@ it.each<[string, object, Partial<VerifierOptions>, RegExp]>([
     { didDocument: documentOfOther },
     /didDocument is of did:web:other/,
   ],
-])('a key that %s is told at start, with what to change', async (_, me, options, message) => {
+])('ready refuses a key that %s, and says what to change', async (_, me, options, message) => {
   await using server = await serviceOf(me);
   const ready = async () => verifierOf(server.baseUrl, options).ready();
   await expect(ready()).rejects.toMatchObject({
@@ -89,22 +89,19 @@ it.each<[string, number, Partial<VerifierOptions>, RegExp]>([
     {},
     /^the clock here is at least 31.25 s ahead .* 30000 ms of serviceClockBehindMs/,
   ],
-  ['behind by more than is agreed', -2_000, { serviceClockAheadMs: 1_000 }, /behind .* 1000 ms/],
-  ['ahead by more than is agreed', 3_000, { serviceClockBehindMs: 1_000 }, /ahead .* 1000 ms/],
-])(
-  'a clock that is %s is told at start, before a Proof is spent for nothing',
-  async (_, offMs, options, message) => {
-    await using server = await datedService();
-    const ready = verifierOf(server.baseUrl, { now: () => NOW_MS + offMs, ...options }).ready();
-    await expect(ready).rejects.toMatchObject({
-      kind: 'configuration',
-      message: expect.stringMatching(message),
-    });
-  },
-);
+  ['behind by more than the setting allows', -2_000, { serviceClockAheadMs: 1_000 }, /behind .* 1000 ms/],
+  ['ahead by more than the setting allows', 3_000, { serviceClockBehindMs: 1_000 }, /ahead .* 1000 ms/],
+])('ready refuses a clock that is %s, before a Proof is spent', async (_, offMs, options, message) => {
+  await using server = await datedService();
+  const ready = verifierOf(server.baseUrl, { now: () => NOW_MS + offMs, ...options }).ready();
+  await expect(ready).rejects.toMatchObject({
+    kind: 'configuration',
+    message: expect.stringMatching(message),
+  });
+});
 
 it.each([-5_000, -1, 0, 30_000])(
-  'a clock that is off by %d ms, which verify takes, is none to refuse',
+  'ready accepts a clock that is off by %d ms, as verify does',
   async (offMs) => {
     await using server = await datedService();
     const ready = verifierOf(server.baseUrl, { now: () => NOW_MS + offMs }).ready();
@@ -114,8 +111,8 @@ it.each([-5_000, -1, 0, 30_000])(
 
 it.each<[string, object]>([
   ['no Svc-Time', { date: new Date(NOW_MS).toUTCString() }],
-  ['one that is none', { 'svc-time': 'soon' }],
-])('nothing is concluded about the clock from an answer with %s', async (_, headers) => {
+  ['a malformed Svc-Time', { 'svc-time': 'soon' }],
+])('ready draws no conclusion about the clock from an answer with %s', async (_, headers) => {
   const fetch = async (url: unknown) =>
     Response.json(String(url).endsWith('/me') ? ME : serviceDocument, { headers: { ...headers } });
   const verifier = verifierOf('https://svc.example', { now: () => NOW_MS - 3_600_000, fetch });
@@ -138,10 +135,10 @@ it.each<[string, Reply, boolean]>([
     false,
   ],
   ['has published a key that does not sign yet', { json: serviceDocument }, true],
-  ['hands no document out here', { status: 404, json: {} }, true],
-  ['hands out what is none', { json: { verificationMethod: [null, 7, {}] } }, true],
+  ['serves no document', { status: 404, json: {} }, true],
+  ['serves a malformed document', { json: { verificationMethod: [null, 7, {}] } }, true],
 ])(
-  'a pinned document whose service %s: it is told at start only where verify would refuse',
+  'a pinned document whose service %s: ready refuses it only where verify would',
   async (_, reply, isReady) => {
     await using server = await startServer(({ path }) => (path === '/me' ? { json: ME } : reply));
     const ready = verifierOf(server.baseUrl, { didDocument: olderDocument }).ready();
@@ -153,7 +150,7 @@ it.each<[string, Reply, boolean]>([
   },
 );
 
-it('no key at all, and one that the service does not know, are told at start', async () => {
+it('ready refuses a missing API key, and one that the service does not know', async () => {
   vi.stubEnv('SVC_RP_KEY', '');
   const { apiKey: _, ...rest } = { baseUrl: 'http://localhost:9', apiKey: '', serviceDid: SERVICE };
   await expect(createVerifier(rest).ready()).rejects.toMatchObject({
@@ -169,7 +166,7 @@ it('no key at all, and one that the service does not know, are told at start', a
   });
 });
 
-it('an address at which something else answers is told at start', async () => {
+it('ready refuses an address at which something else answers', async () => {
   const notFound = {
     status: 404,
     json: { error: 'NOT_FOUND', message: 'There are /livez, /readyz, /servez and /metrics' },
@@ -183,7 +180,7 @@ it('an address at which something else answers is told at start', async () => {
   });
 });
 
-it('a service that cannot be reached is told at start', async () => {
+it('ready reports a service that cannot be reached', async () => {
   const server = await startServer([]);
   const { baseUrl } = server;
   await server[Symbol.asyncDispose]();

@@ -32,7 +32,7 @@ const settings = {
 };
 
 describe("a relying party's own affairs", () => {
-  it('its settings are found by its configured DID, or by whose key it is', async () => {
+  it('its settings are read under its configured DID, or under the DID of its API key', async () => {
     await using server = await startServer(({ path }) => ({
       json: path === '/me' ? meOf(SHOP, 'rp') : settings,
     }));
@@ -42,7 +42,7 @@ describe("a relying party's own affairs", () => {
     expect(server.received.map(({ path }) => path)).toEqual([own, '/me', own]);
   });
 
-  it('settings of another, or a key of another kind, are an error', async () => {
+  it('settings of another relying party, or a key of another class, are an error', async () => {
     await using server = await startServer(({ path }) => ({
       json: path === '/me' ? meOf(ISSUER, 'principal') : settings,
     }));
@@ -82,7 +82,7 @@ describe('counts of decisions', () => {
   const counts = { verifies: 2, allow: 1, deny: 1 };
   const reasons = { GRANT_EXPIRED: 1 };
 
-  it('usage is asked for as the service names things', async () => {
+  it('usage translates its filter into the parameters of the service', async () => {
     const day = { day: '2026-11-20', ...counts, reasons, keys: { unknown: counts } };
     const usage = { ...range, rp: SHOP, key_id: '3fa1c09be742', totals: counts, days: [day] };
     await using server = await startServer([{ json: usage }, { json: usage }]);
@@ -98,7 +98,7 @@ describe('counts of decisions', () => {
     });
   });
 
-  it('statistics too', async () => {
+  it('stats translates its filter, and refuses malformed counts', async () => {
     const figures = { reasons, outcomes: { fulfilled: 1 }, losses: { EUR: 750 }, allow_with_outcome: 1 };
     const stats = {
       ...{ ...range, rps: [SHOP], totals: { ...counts, allow_with_outcome: 1 } },
@@ -115,7 +115,7 @@ describe('counts of decisions', () => {
 });
 
 describe('the directory', () => {
-  it('is read to its end although a document of somebody has a fraction in it, and is as deep as one may be', async () => {
+  it('is read although a DID document is nested deeply and has a fraction, which becomes null', async () => {
     const entry = directoryEntryOf('did:web:shop.example');
     const deep = JSON.parse('['.repeat(31) + ']'.repeat(31)) as unknown;
     const did_document = { id: entry.did, 'geo:lat': 48.2, deep };

@@ -64,8 +64,8 @@ const strict = (x: string) => ({
 const signing = (jwk: Ed25519PrivateJwk) => ({ algorithm: 'ed25519', sign: agentFromJwk(jwk).sign });
 const anything = { algorithms: ['ed25519'], requiredComponents: [], requiredParameters: ['created'] };
 
-describe('against the vectors of others', () => {
-  it('RFC 9421 Appendix B.2.6 is signed and verified, and not with one byte changed', async () => {
+describe('third-party vectors:', () => {
+  it('RFC 9421 Appendix B.2.6 is signed and verified, and refused with another method', async () => {
     const rfc = readThirdPartyJson<{
       jwk: Ed25519PrivateJwk;
       method: string;
@@ -100,13 +100,13 @@ describe('against the vectors of others', () => {
     await expect(verify('PUT')).rejects.toMatchObject({ code: 'VerificationFailed' });
   });
 
-  it('keys have the thumbprint of RFC 8037 Appendix A.3 and of the vectors of web-bot-auth', () => {
+  it('keys have the thumbprints of RFC 8037 Appendix A.3 and of web-bot-auth', () => {
     const { jwk } = readThirdPartyJson<{ jwk: { x: string } }>('rfc/rfc8037-appendix-a.json');
     expect(thumbprintOf(bytesOf(jwk.x))).toBe('kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k');
     expect(thumbprintOf(bytesOf(vectors.key.x))).toBe(vectors.key.thumbprint);
   });
 
-  it.each(vectors.requests)('web-bot-auth: the request $label is signed the same', async (one) => {
+  it.each(vectors.requests)('web-bot-auth: the request $label gets the same signature', async (one) => {
     const { label, nonce, signature_agent: value, signature_agent_key: member = '' } = one;
     const fields = value === undefined ? [] : [{ name: 'signature-agent', value }];
     const signed = await createSignature(
@@ -128,7 +128,7 @@ describe('against the vectors of others', () => {
     expect(signed).toEqual({ signature: one.signature, signatureInput: one.signature_input });
   });
 
-  it('web-bot-auth: the directory of the same key has the same body, digest and signature, but for how long it holds', async () => {
+  it('web-bot-auth: the key directory has the same body, digest and signature input, except for its lifetime', async () => {
     const { directory, key } = vectors;
     const lifetimeSeconds = 600;
     const answer = createKeyDirectory({
@@ -174,7 +174,7 @@ describe('against the vectors of others', () => {
   ];
 
   it.each(draft.requests)(
-    'the draft of web-bot-auth: $section is verified, over the same bytes, and for no other host',
+    'the draft of web-bot-auth: $section is verified over the same bytes, and refused for another host',
     async (one) => {
       const verified: string[] = [];
       const verify = (targetUri: string) =>
@@ -202,7 +202,7 @@ describe('against the vectors of others', () => {
     },
   );
 
-  it('the draft of web-bot-auth: its signed directory is verified, and is what we publish for the key', async () => {
+  it('the draft of web-bot-auth: its directory is verified, and has the body and digest that we publish', async () => {
     const { directory } = draft;
     const verify = (targetUri: string) =>
       verifySignature(
@@ -224,7 +224,7 @@ describe('against the vectors of others', () => {
   });
 });
 
-it('a directory of several keys is signed by each of them, for its own origin alone', async () => {
+it('a directory of several keys is signed by each of them, for its own origin only', async () => {
   const origin = 'https://agent.example';
   const response = await createKeyDirectory({ agents: [agent, other], origin, now })();
   expect(response.headers.get('content-type')).toBe('application/http-message-signatures-directory+json');
@@ -305,8 +305,8 @@ const checkOf = async (
   return sameKey({ now: () => change.atMs ?? NOW_MS, ...given }).check({ method, url, fields, proof });
 };
 
-describe('a request that createAgentFetch signs', () => {
-  it('holds, with the key of its Proof, whatever other headers are sent', async () => {
+describe('the signature of a request', () => {
+  it('of createAgentFetch is accepted, whatever other headers there are, and for five minutes at most', async () => {
     const request = await sentBy({ signatureAgent: 'https://agent.example' });
     expect(request.headers.get('signature-agent')).toBe('svc="https://agent.example"');
     expect(request.headers.get('signature-input')).toMatch(
@@ -335,17 +335,17 @@ describe('a request that createAgentFetch signs', () => {
       { headers: { 'signature-agent': 'svc="https://evil.example"' } },
       'VerificationFailed',
     ],
-    ['no Proof that could be read', { headers: { 'svc-proof': 'x' } }, 'names no key'],
-    ['a signature of a minute ago', { atMs: NOW_MS + 66_000 }, 'PolicyViolation'],
-    ['a signature of the future', { atMs: NOW_MS - 6_000 }, 'PolicyViolation'],
+    ['a Proof that cannot be read', { headers: { 'svc-proof': 'x' } }, 'names no key'],
+    ['a signature from a minute ago', { atMs: NOW_MS + 66_000 }, 'PolicyViolation'],
+    ['a signature from the future', { atMs: NOW_MS - 6_000 }, 'PolicyViolation'],
     [
-      'fields without end',
+      'a field that is too long',
       { headers: { 'signature-input': `svc=("a");x="${'x'.repeat(9_000)}"` } },
       'too long',
     ],
     ['garbage', { headers: { 'signature-input': 'svc=(' } }, 'MalformedField'],
     ['no label', { headers: { 'signature-input': '?' } }, 'no signature has a label'],
-  ])('does not hold with %s', async (_, change, fault) => {
+  ])('is refused with %s', async (_, change, fault) => {
     expect(await checkOf(await sentBy({ signatureAgent: 'https://agent.example' }), change)).toContain(fault);
   });
 
@@ -381,24 +381,20 @@ describe('a request that createAgentFetch signs', () => {
   const keyid = thumbprintOf(bytesOf(vectors.key.x));
   const own = thumbprintOf(publicKeyOf(otherProof));
   it.each<[string, Parameters<typeof resigned>[0], string | null]>([
-    ['is taken with the least that is asked for', {}, null],
+    ['is accepted with only the required components', {}, null],
     ['is refused from another key', { by: other }, 'not of that key'],
-    ['is refused from the right key under the name of another', { keyid }, 'not of that key'],
-    ['is refused with the tag of something else', { tag: 'agent-payer-auth' }, 'not of that key'],
+    ['is refused from the right key with the keyid of another', { keyid }, 'not of that key'],
+    ['is refused with another tag', { tag: 'agent-payer-auth' }, 'not of that key'],
     ['is refused where it does not cover the Proof', { components: ['@authority'] }, 'PolicyViolation'],
     ['is refused where it does not cover the address', { components: ['svc-proof'] }, 'PolicyViolation'],
-    [
-      'is refused where it has ended by its own word',
-      { expires: Math.floor(NOW_MS / 1000) - 6 },
-      'PolicyViolation',
-    ],
-  ])('a signature by hand %s', async (_, change, fault) => {
+    ['is refused after its expires time', { expires: Math.floor(NOW_MS / 1000) - 6 }, 'PolicyViolation'],
+  ])('by another implementation %s', async (_, change, fault) => {
     const found = await checkOf(await resigned(change));
     if (fault === null) expect(found).toBeNull();
     else expect(found).toContain(fault);
   });
 
-  it('costs one verification at most, by the given crypto, and none where no signature is of that key', async () => {
+  it('costs at most one verification by the given crypto, and none where no signature has that key', async () => {
     let verified = 0;
     const crypto: CryptoPort = {
       ...portableCrypto,
@@ -434,7 +430,7 @@ describe('a request that createAgentFetch signs', () => {
     ]);
   });
 
-  it('says what is wrong with the signature of that key, wherever one of another key stands', async () => {
+  it('with the right key is judged, wherever a signature of another key stands', async () => {
     const expired = await resigned({ expires: Math.floor(NOW_MS / 1000) - 6, label: 'own' });
     const others = await resigned({ by: other, label: 'other' });
     for (const both of [
@@ -447,7 +443,7 @@ describe('a request that createAgentFetch signs', () => {
     }
   });
 
-  it('holds beside the signature of a proxy, and not where only that one holds', async () => {
+  it('is accepted beside the signature of a proxy, and refused where only the proxy signed', async () => {
     const request = await resigned({});
     const sent = new Request(`${ORIGIN}/orders?draft=1`, { method: 'POST', headers: request.headers });
     const fields = await createSignature(sent, {
@@ -509,8 +505,8 @@ const shops: readonly [string, (options: Options) => Promise<Shop>][] = [
   ],
 ];
 
-describe.each(shops)('a shop on %s that demands it', (_, start) => {
-  it('serves the Agent that signs with the key of its Proof, and asks nobody about another', async () => {
+describe.each(shops)('a shop on %s that requires a signature', (_, start) => {
+  it('serves an Agent that signs, and answers 403 to one that does not without asking the service', async () => {
     await using service = await startServer(serviceScript());
     const verifier = createVerifier({
       ...{ baseUrl: service.baseUrl, apiKey: 'dk_rp_test', serviceDid: SERVICE, relyingParty: SHOP, now },

@@ -47,7 +47,7 @@ it('the example of the README runs and prints what it says', async () => {
   expect(printed).toEqual(['ALLOW', 'GRANT_EXPIRED']);
 });
 
-it('decides as production does: once per Proof, only what was signed, nothing that was revoked', async () => {
+it('the test service refuses a replayed, a mismatched and an expired Proof, and a revoked Grant', async () => {
   const { service, acme, shop, grantId, newProof, ask } = await world();
   await shop.verifier.ready();
   const proof = await newProof();
@@ -61,7 +61,7 @@ it('decides as production does: once per Proof, only what was signed, nothing th
   expect(await ask()).toMatchObject({ reason: 'AUTHORITY_REVOKED' });
 });
 
-it('repeats the first answer under an idempotency key for ten minutes, and refuses another body', async () => {
+it('the test service repeats an answer under an idempotency key for ten minutes, and refuses another body with 409', async () => {
   const { service, acme, grantId, newProof, ask } = await world();
   const keyed = { idempotencyKey: 'order-7' };
   const proof = await newProof();
@@ -81,7 +81,7 @@ it('repeats the first answer under an idempotency key for ten minutes, and refus
   expect(await ask({ proof }, keyed)).toMatchObject({ allowed: false, idempotentReplay: false });
 });
 
-it('spends the jti of a Proof for its Grant alone', async () => {
+it('the jti of a Proof is spent only for its Grant', async () => {
   const { service, acme, shop, agent, terms, grantId, ask } = await world();
   const other = await acme.client.grants.issue(terms);
   const jti = 'AAAAAAAAAAAAAAAAAAAAAA';
@@ -96,7 +96,7 @@ it('spends the jti of a Proof for its Grant alone', async () => {
   expect(await ask({ proof: await proofFor(grantId) })).toMatchObject({ reason: 'PROOF_REPLAYED' });
 });
 
-it('Principals cannot revoke for each other, and what is not there says so', async () => {
+it('a Principal cannot revoke the Grant of another one, and a missing route answers 501', async () => {
   const [one, other] = [await world(), await world()];
   const stranger = await one.service.createPrincipal();
   await expect(stranger.client.grants.revoke(one.grantId)).rejects.toMatchObject({ status: 404 });
@@ -107,7 +107,7 @@ it('Principals cannot revoke for each other, and what is not there says so', asy
   expect(() => other.service.clock.set('soon')).toThrow(RangeError);
 });
 
-it('answers 501 to whatever it does not have, at once, with a body or without', async () => {
+it('the test service answers 501 to routes that it does not have, with a body or without', async () => {
   const { acme, shop } = await world();
   const id = 'whs_01KAFQ0000ABCDEFGHJKMNPQRS';
   const calls = [
@@ -147,7 +147,7 @@ async function routesOf() {
   return { nowMs, key, did, acme, shop, fetchRoute };
 }
 
-it('refuses a body that is no JSON object with 400, and looks at none before the route is known', async () => {
+it('a body that is no JSON object is answered 400, and only on a known route', async () => {
   const { acme, shop, fetchRoute } = await routesOf();
   const post = async (path: string, apiKey: string, body?: string) => {
     const init = { method: 'POST', headers: { authorization: `Bearer ${apiKey}` }, ...(body && { body }) };
@@ -160,7 +160,7 @@ it('refuses a body that is no JSON object with 400, and looks at none before the
   }
 });
 
-it('allows one Grant under an id: once one was allowed, another of the same Principal is denied', async () => {
+it('one Grant under an id is allowed: after its first ALLOW, another with this id is denied', async () => {
   const { nowMs, key, did, acme, shop, fetchRoute } = await routesOf();
   const allocated = new Map<string, Response>();
   /** Like a Principal that signs two Grants for one reservation. */

@@ -26,7 +26,7 @@ const withoutTags = (html: string): string => html.replace(/<[^>]*>/g, '').repla
 const fact = (html: string, term: string): string =>
   withoutTags(new RegExp(`<dt>${term}</dt><dd>(.*?)</dd>`, 's').exec(html)?.[1] ?? 'not there');
 
-it('of a call to an API it says that query and body are no part of what is approved, nor of what was signed', () => {
+it('for an API call the page says that query and body are neither approved nor signed', () => {
   const html = htmlOf(CALL);
   expect(fact(html, 'Query and body')).toBe('are not part of what you approve: your Agent chooses both');
   expect(fact(html, 'If you approve')).toContain(
@@ -36,23 +36,23 @@ it('of a call to an API it says that query and body are no part of what is appro
   expect(withoutTags(html)).toContain('checked here. No query and no body is signed.');
 });
 
-it('of a purchase it says that it is for this and nothing else', () => {
+it('for a purchase the page says that the approval is for this purchase only', () => {
   const html = htmlOf(PURCHASE);
   expect(fact(html, 'If you approve')).toContain('for this and nothing else, once');
   expect(withoutTags(html)).not.toMatch(/query|body/i);
 });
 
-it('it names the characters that are not of the Latin keyboard with their numbers, each once', () => {
+it('the page lists each character that is not on the Latin keyboard once, with its code point', () => {
   const html = htmlOf({ ...PURCHASE, resource: 'оrder/é/é' });
   expect(html).toContain('may look like others: <code>о U+043E, é U+00E9</code>');
   expect(withoutTags(htmlOf(PURCHASE))).not.toContain('Latin keyboard');
 });
 
-describe('a relying party that has a name behind its own domain', () => {
+describe('a relying party with a name behind its own domain', () => {
   const foreign = 'did:web:pay-secure.example:amazon.com';
   const withoutCode = (html: string): string => html.replace(/<code>.*?<\/code>/gs, '');
 
-  it('is its domain, and the name that it chose stands in its DID alone', () => {
+  it('is shown by its domain, and its chosen name only within its DID', () => {
     const html = htmlOf(PURCHASE, foreign);
     expect(withoutTags(/<h2.*?<\/h2>/s.exec(html)?.[0] ?? '')).toMatch(/ at pay-secure\.example, once\?$/);
     expect(fact(html, 'If you approve')).toContain('at pay-secure.example alone,');
@@ -64,7 +64,7 @@ describe('a relying party that has a name behind its own domain', () => {
     );
   });
 
-  it('is its DID where it is told that it has the Grant', () => {
+  it('is shown by its DID on the page after the approval', () => {
     const task = { status: 'approved' };
     const result = { grant_id: 'urn:svc:grant:1', approved_until: '2026-11-20T10:15:00Z' };
     const request = { task, result, relying_party: foreign, reason: null } as unknown as AccessRequest;
@@ -74,14 +74,14 @@ describe('a relying party that has a name behind its own domain', () => {
   });
 });
 
-it('a relying party that is a domain is that domain, of which is said that it is proven', () => {
+it('a relying party with a plain domain is shown by it, as proven', () => {
   const html = htmlOf(PURCHASE);
   expect(withoutTags(html)).toContain(' at shop.example, once?');
   expect(fact(html, 'Who asks')).toContain('It has proven its domain, or');
   expect(fact(html, 'Who asks')).not.toContain('choice');
 });
 
-it('a relying party whose name the service hosts is that name at the service, and nothing of it is proven', () => {
+it('a relying party whose name the service hosts is shown as that name at the service, chosen by a customer', () => {
   const html = htmlOf(PURCHASE, `${SERVICE}:shop`);
   expect(withoutTags(html)).toContain(' at shop at svc.example, once?');
   expect(fact(html, 'Who asks')).toContain('A customer of svc.example has chosen this name');

@@ -18,7 +18,7 @@ if (dayBefore === undefined || day === undefined || otherDay === undefined) thro
 const wrong = (parts: readonly Part[]) => parts.filter(({ state }) => state === 'wrong').map(({ id }) => id);
 
 describe('a day', () => {
-  it('holds as signed, after the day before', () => {
+  it('is valid as signed, after the day before', () => {
     for (const [i, { record }] of days.entries())
       expect(wrong(checkDay(record, days[i - 1]?.record ?? null, service))).toEqual([]);
   });
@@ -27,7 +27,7 @@ describe('a day', () => {
     ['another root', 'content', { root: otherDay.record.root }],
     ['another size', 'content', { tree_size: 7 }],
     ['another root of the day before', 'chain', { previous_root: otherDay.record.root }],
-    ['a signature of nothing', 'signature', { checkpoint: `${day.record.checkpoint.slice(0, -4)}AAAA` }],
+    ['an altered signature', 'signature', { checkpoint: `${day.record.checkpoint.slice(0, -4)}AAAA` }],
   ];
   it.each(changes)('with %s is refused: %s', (_, part, change) => {
     expect(wrong(checkDay({ ...day.record, ...change }, dayBefore.record, service))).toContain(part);
@@ -60,13 +60,13 @@ describe('a day whose key has leaked since', () => {
   const hashOf = (text: string) => sha256Of(portableCrypto, text);
   const states = (parts: readonly Part[]) => Object.fromEntries(parts.map(({ id, state }) => [id, state]));
 
-  it('is not judged alone, and nothing says that it is wrong', () => {
+  it('alone has its signature and content unchecked, not wrong', () => {
     const parts = checkDay(day.record, dayBefore.record, leaked);
     expect(states(parts)).toEqual({ signature: 'unchecked', content: 'unchecked', chain: 'ok' });
     expect(parts[0]?.failures).toMatchObject([{ code: 'key-not-in-force' }]);
   });
 
-  it('holds with the attestation of one of its Receipts, by a key in force', async () => {
+  it('is valid with the attestation of one of its Receipts by a key in force', async () => {
     const attestation = await attest(day.record.checkpoint);
     expect(states(checkDay(day.record, dayBefore.record, leaked, attestation))).toEqual({
       ...{ signature: 'ok', content: 'ok', chain: 'ok' },
@@ -75,7 +75,7 @@ describe('a day whose key has leaked since', () => {
     expect(wrong(checkDay(changed, dayBefore.record, leaked, attestation))).toEqual(['content']);
   });
 
-  it('is wrong where the attestation is of another checkpoint, dated before its own, or forged, or its signature is', async () => {
+  it('is wrong where the attestation is of another checkpoint, too early or forged, or its own signature is broken', async () => {
     const other = await attest(otherDay.record.checkpoint);
     const forged = await attest(day.record.checkpoint, 8);
     const early = await attest(day.record.checkpoint, 7, Date.parse(`${day.record.day}T23:54:59Z`) / 1000);
@@ -87,7 +87,7 @@ describe('a day whose key has leaked since', () => {
   });
 });
 
-it('a day whose key the document does not have is not judged: the document may be older', () => {
+it('a day whose key the document does not have is unchecked: the document may be older', () => {
   const older = readService(JSON.stringify({ ...serviceDocument, verificationMethod: [] }));
   const [signature, content] = checkDay(day.record, dayBefore.record, older);
   expect([signature?.state, content?.state]).toEqual(['unchecked', 'unchecked']);
@@ -96,6 +96,6 @@ it('a day whose key the document does not have is not judged: the document may b
   expect(wrong(checkDay(otherRoot, dayBefore.record, older))).toEqual(['chain']);
 });
 
-it('a DID document that is none is said to be so', () => {
+it('readService refuses a malformed DID document', () => {
   expect(() => readService('{}')).toThrow('cannot be read');
 });

@@ -18,7 +18,7 @@ const proof = day.proofOf(receiptId);
 const wrong = (parts: readonly Part[]) => parts.filter(({ state }) => state === 'wrong').map(({ id }) => id);
 const flip = (hex: string) => (hex.startsWith('0') ? '1' : '0') + hex.slice(1);
 
-it('a proof of every Receipt of every day holds', () => {
+it('proofs of Receipts of every day are valid', () => {
   for (const { receiptIds, proofOf } of days)
     for (const id of receiptIds.filter((_, i) => i % 97 === 0))
       expect(wrong(checkInclusion(proofOf(id), id, document))).toEqual([]);
@@ -58,7 +58,7 @@ describe('a proof with', () => {
 describe('a proof whose checkpoint has a key that the document does not have', () => {
   const older = JSON.stringify({ ...serviceDocument, verificationMethod: [] });
 
-  it('is not judged, and nothing says that it is wrong: the document may be older', () => {
+  it('has unchecked parts, not wrong ones: the document may be older', () => {
     const parts = checkInclusion(proof, receiptId, older);
     expect(Object.fromEntries(parts.map(({ id, state }) => [id, state]))).toEqual({
       ...{ receipt: 'ok', leaf: 'ok', checkpoint: 'unchecked', root: 'unchecked', path: 'unchecked' },
@@ -66,7 +66,7 @@ describe('a proof whose checkpoint has a key that the document does not have', (
     expect(parts.flatMap(({ failures }) => failures)).toMatchObject([{ code: 'unknown-key' }]);
   });
 
-  it('is refused where something else is wrong with it', () => {
+  it('is refused where something else in it is wrong', () => {
     const leaf = day.proofOf(otherId).leaf;
     expect(wrong(checkInclusion({ ...proof, leaf }, receiptId, older))).toEqual(['leaf']);
     expect(wrong(checkInclusion({ ...proof, kid: 'x' }, receiptId, older))).toEqual(['checkpoint']);

@@ -23,13 +23,13 @@ const shown = { ...signed, statement } as unknown as Parameters<typeof checkRest
 const statesOf = (restore: typeof shown, document: object = serviceDocument) =>
   checkRestore(restore, readService(JSON.stringify(document))).map(({ state }) => state);
 
-it('a statement holds as signed, and not as altered', () => {
+it('a statement is valid as signed, and wrong if altered', () => {
   expect(statesOf(shown)).toEqual(['ok', 'ok']);
   expect(statesOf({ ...shown, lost_from: '2026-11-20T10:00:00.000Z' })).toEqual(['ok', 'wrong']);
   const forged = { ...shown, statement: `${statement.slice(0, -4)}AAAA` };
   expect(statesOf(forged)).toEqual(['wrong', 'unchecked']);
 });
 
-it('a statement whose key the document does not have is not judged: the document may be older', () => {
+it('a statement whose key the document does not have is unchecked: the document may be older', () => {
   expect(statesOf(shown, { ...serviceDocument, verificationMethod: [] })).toEqual(['unchecked', 'unchecked']);
 });

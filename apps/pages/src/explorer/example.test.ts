@@ -6,7 +6,7 @@ import { checkInclusion } from './check-inclusion.ts';
 import example from './example.json';
 import { EXAMPLE, EXAMPLE_DOCUMENT, isOfExample } from './log.ts';
 
-it('the example is two days as a service signs them, with the proofs of the Receipts that it links to', async () => {
+it('the example is two signed days with the proofs of the Receipts that it links to', async () => {
   const [first, second] = await signedDays();
   if (first === undefined || second === undefined) throw new Error('there are eleven');
   const proofs = [first, second].flatMap(({ receiptIds, proofOf }) =>
@@ -19,7 +19,7 @@ it('the example is two days as a service signs them, with the proofs of the Rece
   });
 });
 
-it('everything in it holds, and what it does not have is named', async () => {
+it('every part of the example is valid, and a day that it does not have is named', async () => {
   const log = EXAMPLE;
   const service = readService(EXAMPLE_DOCUMENT);
   const [latest, before] = [await log.getDay('2026-11-10'), await log.getDay('2026-11-09')];

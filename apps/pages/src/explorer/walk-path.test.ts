@@ -18,7 +18,7 @@ const proofOf = (index: number, size: number) => {
 };
 
 describe('walkPath', () => {
-  it('ends at the root from every leaf of every tree up to 33 leaves', () => {
+  it('ends at the root from every leaf of trees of 2 to 33 leaves', () => {
     for (let size = 2; size <= 33; size++)
       for (let index = 0; index < size; index++) {
         const { root, path } = proofOf(index, size);
@@ -30,7 +30,7 @@ describe('walkPath', () => {
     expect(walkPath(proofOf(0, 1).path)).toEqual([]);
   });
 
-  it('goes no further than the path, and not over what is no hash', () => {
+  it('ends with the path, and at a sibling that is no hash', () => {
     const { path } = proofOf(3, 8);
     expect(walkPath({ ...path, audit_path: path.audit_path.slice(0, 1) })).toHaveLength(1);
     expect(walkPath({ ...path, audit_path: ['x'] })).toEqual([]);

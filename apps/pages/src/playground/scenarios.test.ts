@@ -6,7 +6,7 @@ afterEach(() => void vi.unstubAllGlobals());
 
 const info = { authority: { constraints: { maxAmount: 50_000, currency: 'USD' } } } as unknown as DemoInfo;
 
-it('a service that was busy is asked again from the beginning: a Proof of which nobody knows whether it is spent is not sent twice', async () => {
+it('after a 503 a scenario starts again with a new Proof, because the first one may be spent', async () => {
   const sent: string[] = [];
   let minted = 0;
   let isBusy = true;

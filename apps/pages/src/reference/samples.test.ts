@@ -15,7 +15,7 @@ const sources = (label: string): string[] =>
     (operation) => operation['x-codeSamples']?.find((sample) => sample.label === label)?.source ?? '',
   );
 
-describe('every operation has a sample that is well formed', () => {
+describe('every operation has a well-formed sample', () => {
   it('for a shell', () => {
     for (const source of sources('curl')) {
       expect(source).toMatch(/^curl -sS /);
@@ -38,11 +38,11 @@ describe('every operation has a sample that is well formed', () => {
   });
 });
 
-it('no sample has a parameter that nobody filled in', () => {
+it('no curl sample has an unfilled path parameter', () => {
   expect(sources('curl').filter((source) => /\/\{|%7B/.test(source.split('\n')[0] ?? ''))).toEqual([]);
 });
 
-it('a sample sends the example of the document, and the credential that the operation takes', () => {
+it('the sample of verify sends the members of its body and the credential of the operation', () => {
   const verify = operations.find(({ operationId }) => operationId === 'verify')?.['x-codeSamples']?.[0]
     ?.source;
   expect(verify).toContain('Authorization: Bearer $SVC_KEY');

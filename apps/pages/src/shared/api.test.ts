@@ -27,7 +27,7 @@ const settled = async <T>(call: Promise<T>) => {
   return result;
 };
 
-it('repeats a GET that is answered 503 with Retry-After, when that time has passed', async () => {
+it('callApi repeats a GET answered 503 after the time in Retry-After', async () => {
   const fetched = answering(
     () => unavailable('1'),
     () => unavailable('2'),
@@ -38,13 +38,13 @@ it('repeats a GET that is answered 503 with Retry-After, when that time has pass
   expect([fetched.mock.calls.length, Date.now() - startedAt]).toEqual([3, 3_000]);
 });
 
-it('repeats it twice at most, and says what was answered then', async () => {
+it('callApi repeats a GET at most twice, and then reports the last answer', async () => {
   const fetched = answering(() => unavailable('1'));
   expect(await settled(callApi('me'))).toMatchObject({ status: 503, message: 'Storage does not answer.' });
   expect(fetched).toHaveBeenCalledTimes(3);
 });
 
-it('repeats no POST, nothing without Retry-After, and nothing that is to wait for long', async () => {
+it('callApi does not repeat a POST, a 503 without Retry-After, or one with a long Retry-After', async () => {
   const fetched = answering(
     () => unavailable('1'),
     () => unavailable(),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeLimits, formatAmount, formatInstant } from './describe.ts';
 
-it('a limit on uses is said in words, and what has none as it stands', () => {
+it('a limit on uses is described in words, and an unknown constraint as JSON', () => {
   const purchase = { action: 'commerce:purchase' as const, resources: ['order/7'] };
   const say = (constraints: object) => describeLimits({ ...purchase, constraints: constraints as never });
   const limit = { maxAmount: 90_000, currency: 'USD' };
@@ -10,7 +10,7 @@ it('a limit on uses is said in words, and what has none as it stands', () => {
   expect(say({ ...limit, other: 1 })).toBe('commerce:purchase up to USD\u00a0900.00 with {"other":1}');
 });
 
-it('an instant says in which zone it is', () => {
+it('an instant is shown with its time zone', () => {
   expect(formatInstant('2026-11-20T08:00:00.123Z')).toBe('2026-11-20 08:00:00 UTC');
 });
 
@@ -25,7 +25,6 @@ it.each([
   ['COP', '900.00'],
   ['IDR', '900.00'],
   ['IQD', '90.000'],
-])(
-  '90,000 minor units of %s are %s, as ISO 4217 counts them and not as people round them',
-  (currency, amount) => expect(formatAmount(90_000, currency)).toBe(`${currency}\u00a0${amount}`),
+])('90,000 minor units of %s are %s by ISO 4217, not by common rounding', (currency, amount) =>
+  expect(formatAmount(90_000, currency)).toBe(`${currency}\u00a0${amount}`),
 );

@@ -42,7 +42,7 @@ afterEach(() => {
 
 const codes = async (given: object = receipt) => (await verifyOwnReceipt(given)).map(({ code }) => code);
 
-it('a key that has leaked is believed for five minutes at most, though the tab stays open', async () => {
+it('a leaked key is accepted for at most five minutes while the tab stays open', async () => {
   expect(await codes()).toEqual([]);
   served = leaked;
   vi.advanceTimersByTime(299_999);
@@ -51,7 +51,7 @@ it('a key that has leaked is believed for five minutes at most, though the tab s
   expect([await codes(), fetched.mock.calls.length]).toEqual([['key-not-in-force'], 2]);
 });
 
-it('a Receipt under a key that the document does not have yet is checked once more under a new one', async () => {
+it('a Receipt under an unknown key is checked again under a newly fetched document', async () => {
   const later = await signedReceipt(body, undefined, signerOf(1, `${SERVICE}#receipt-2`));
   expect(await codes()).toEqual([]);
   expect([await codes(later), fetched.mock.calls.length]).toEqual([['unknown-key'], 2]);
@@ -63,7 +63,7 @@ it('a Receipt under a key that the document does not have yet is checked once mo
   expect([await codes(later), fetched.mock.calls.length]).toEqual([[], 3]);
 });
 
-it('a document that cannot be had is asked for again, and what is older than that is not used in its place', async () => {
+it('a document that cannot be fetched is not replaced by an expired one, and is fetched again', async () => {
   expect(await codes()).toEqual([]);
   vi.advanceTimersByTime(300_000);
   served = null;
@@ -72,7 +72,7 @@ it('a document that cannot be had is asked for again, and what is older than tha
   expect([await codes(), fetched.mock.calls.length]).toEqual([[], 3]);
 });
 
-it('a newer document that cannot be had takes none away that is young enough', async () => {
+it('a failed fetch does not drop a document that is recent enough', async () => {
   expect(await codes()).toEqual([]);
   served = null;
   const later = await signedReceipt(body, undefined, signerOf(1, `${SERVICE}#receipt-2`));
@@ -80,7 +80,7 @@ it('a newer document that cannot be had takes none away that is young enough', a
   expect([await codes(), fetched.mock.calls.length]).toEqual([[], 2]);
 });
 
-it('a document that does not come is given up after a minute, and asked for again', async () => {
+it('a fetch of the document is given up after a minute, and repeated at the next call', async () => {
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), ms);

@@ -17,7 +17,7 @@ const authorityUsed = (resources: readonly string[], constraints: object): strin
 const boxed = (text: string) => `<bdo dir="ltr" class="resource">${text}</bdo>`;
 const LIMIT = { maxAmount: 90_000, currency: 'USD' };
 
-it('a resource that writes on in our sentence stands in a box of its own, behind uses and limits', () => {
+it('a resource stands in its own box, after uses and limits', () => {
   expect(authorityUsed(['order/7, once'], LIMIT)).toBe(
     `commerce:purchase up to USD\u00a0900.00 on ${boxed('order/7, once')}`,
   );
@@ -26,26 +26,26 @@ it('a resource that writes on in our sentence stands in a box of its own, behind
   );
 });
 
-it('what is not seen in a resource is shown by its number', () => {
+it('invisible characters in a resource are shown as code points', () => {
   expect(authorityUsed(['order/\u202e7\u200b'], LIMIT)).toContain(boxed('order/\\u{202e}7\\u{200b}'));
 });
 
 const textOf = (html: string) => html.replace(/<[^>]*>/g, '').replaceAll('&quot;', '"');
 
-it('what is not seen in JSON is shown by its number, and its lines stay as they are', () => {
+it('invisible characters in JSON are shown as code points, and its lines stay', () => {
   const shown = textOf(
     renderToString(h(JsonView, { value: { a: 'x\u202ey\u200b\u00a0', '\u2066': 1 }, label: 'it' })),
   );
   expect(shown).toBe('{\n  "a": "x\\u{202e}y\\u{200b}\\u{a0}",\n  "\\u{2066}": 1\n}');
 });
 
-it('letters of other scripts do not turn the order of a JSON text', () => {
+it('right-to-left letters do not change the order of a JSON text', () => {
   const html = renderToString(h(JsonView, { value: ['שלום', 7], label: 'it' }));
   expect(html).toContain('<pre><bdo dir="ltr">');
   expect(textOf(html)).toBe('[\n  "שלום",\n  7\n]');
 });
 
-it('what is given as a JWS and is none is shown with what is not seen in it', () => {
+it('a malformed JWS is shown with its invisible characters as code points', () => {
   const shown = textOf(renderToString(h(JwsView, { jws: 'a\u202e.b.c', name: 'Receipt' })));
   expect(shown).toContain('a\\u{202e}.b.c');
   expect(shown).not.toContain('\u202e');

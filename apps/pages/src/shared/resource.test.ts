@@ -9,13 +9,13 @@ it.each([
   ['a\u00a0b\n', 'a\\u{a0}b\\u{a}'],
   ['\ud800', '\\u{d800}'],
   ['order/7\u2800of two', 'order/7\\u{2800}of two'],
-])('what is not seen in a stranger’s text is shown by its number: %j', (text, shown) =>
+])('invisible and ambiguous characters in foreign text are shown as code points: %j', (text, shown) =>
   expect(visible(text)).toBe(shown),
 );
 
-it('in a text that is laid out, its line breaks and spaces stay', () =>
+it('visibleLines keeps line breaks and spaces', () =>
   expect(visibleLines('{\n  "a\u2800\u00a0":\t1 }\n')).toBe('{\n  "a\\u{2800}\\u{a0}":\\u{9}1 }\n'));
 
-it('all else is shown as it is, in whatever language', () => {
+it('other text is shown unchanged in any language', () => {
   for (const text of ['order/7', 'café crème', 'заказ/7', '注文/7', 'नमस्ते']) expect(visible(text)).toBe(text);
 });

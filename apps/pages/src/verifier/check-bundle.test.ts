@@ -94,27 +94,27 @@ describe('a bundle with', () => {
     expect([verdict, wrong]).toEqual(['invalid', expect.arrayContaining([part])]);
   });
 
-  it('a proof that is still to come is not decided, and the inclusion not judged', () => {
+  it('a pending proof is undecided, and its inclusion is unchecked', () => {
     const pending = changed((d) => (d.inclusion = { day: d.inclusion.day, status: 'pending' }));
     expect(check(pending)).toEqual({ verdict: 'undecided', wrong: [], unchecked: ['inclusion'] });
   });
 
-  it('a wrong Receipt is not judged by its inclusion', () => {
+  it('a wrong Receipt has its checkpoint and inclusion unchecked', () => {
     const { unchecked } = check(changed((d) => (d.receipt.agent = 'x')));
     expect(unchecked).toEqual(['checkpoint', 'inclusion']);
   });
 });
 
-describe('a bundle as made', () => {
-  it('is valid under the pinned document, every part ok', () => {
+describe('an unaltered bundle', () => {
+  it('is valid under the pinned document, with every part ok', () => {
     expect(check(bundle)).toEqual({ verdict: 'valid', wrong: [], unchecked: [] });
   });
 
-  it('is not decided by its own document, and nothing that rests on that is right', () => {
+  it('is undecided by its own document, and every part that rests on it is unchecked', () => {
     expect(check(bundle, null)).toEqual({ verdict: 'undecided', wrong: [], unchecked: ON_DOCUMENT });
   });
 
-  it('of another service is refused, whatever document it brings along', () => {
+  it('is invalid under the document of another service', () => {
     const other = JSON.parse(document.replaceAll('did:web:svc.example', 'did:web:evil.example'));
     expect(check(bundle, JSON.stringify(other))).toMatchObject({ verdict: 'invalid', wrong: ['document'] });
   });
@@ -130,7 +130,7 @@ describe('a bundle under a key that has leaked', () => {
     assertionMethod: [...serviceDocument.assertionMethod, newStatusMethod.id],
   });
 
-  it('is not decided as it is, by what its keys signed, and valid with the attestation of a key in force', async () => {
+  it('is undecided as it is, invalid if altered, and valid with the attestation of a key in force', async () => {
     const alone = check(bundle, leaked);
     expect([alone.verdict, alone.wrong]).toEqual(['undecided', []]);
     expect(alone.unchecked).toContain('time');
@@ -153,7 +153,7 @@ describe('a bundle under a document that is older than the key of the Receipt', 
     verificationMethod: verificationMethod.filter((method) => !isOfReceipts(method)),
   });
 
-  it('is not decided, and neither is its inclusion', () => {
+  it('is undecided, and its key, checkpoint and inclusion are unchecked', () => {
     expect(check(bundle, older)).toEqual({
       ...{ verdict: 'undecided', wrong: [] },
       unchecked: expect.arrayContaining(['key', 'checkpoint', 'inclusion']),
@@ -166,13 +166,13 @@ describe('a bundle under a document that is older than the key of the Receipt', 
     expect([verdict, wrong]).toEqual(['invalid', expect.arrayContaining([part])]);
   });
 
-  it('is refused where that is its own, by name', () => {
+  it('is invalid where its own document lacks the key', () => {
     const own = { ...bundle, did_document: JSON.parse(older) };
     expect(check(own, null)).toMatchObject({ verdict: 'invalid', wrong: ['bundle'] });
   });
 });
 
-it('is invalid, and not undecided, where the document that it brings is none and what was signed was changed', () => {
+it('a bundle whose own document is malformed or has no keys is invalid, not undecided', () => {
   const forged = changed((draft) => {
     draft.receipt.authority.constraints.maxAmount = 99_999;
     draft.did_document = {};

@@ -15,7 +15,7 @@ const changed = (change: object) => JSON.stringify({ ...JSON.parse(own), ...chan
 it.each([
   ['another key under the same kid', JSON.stringify(forgedDocument)],
   [
-    'a key more',
+    'a further key',
     changed({
       verificationMethod: [receiptKey, statusKey, { ...receiptKey, id: 'did:web:svc.test#receipt-2' }],
     }),
@@ -31,10 +31,10 @@ it.each([
 
 it.each([
   [
-    'the same, in another order',
+    'the same document in another order',
     JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(own)).reverse()), null, 2),
   ],
-  ['one without a key that has come since', changed({ verificationMethod: [receiptKey] })],
-  ['one of another service', changed({ id: 'did:web:other.test', verificationMethod: [] })],
-  ['what is no document', '{"id":'],
-])('%s has none', (_, given) => expect(hasOtherKeys(given, own)).toBe(false));
+  ['a document without a key that was added since', changed({ verificationMethod: [receiptKey] })],
+  ['a document of another service', changed({ id: 'did:web:other.test', verificationMethod: [] })],
+  ['a malformed document', '{"id":'],
+])('%s has no other keys', (_, given) => expect(hasOtherKeys(given, own)).toBe(false));

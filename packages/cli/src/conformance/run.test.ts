@@ -84,7 +84,7 @@ describe('svc-conformance run', () => {
     expect(out).toMatch(/evaluate {7}(\d+) of \1 passed\n/);
   });
 
-  it('exits with 1, naming the case, the place, what is expected and what came', async () => {
+  it('exits with 1 and names the case, its place, the expected and the received result', async () => {
     const { exitCode, out } = await said(['run', wrong]);
     expect(exitCode).toBe(1);
     expect(out).toMatch(/^FAILED\n/);
@@ -92,13 +92,13 @@ describe('svc-conformance run', () => {
     expect(out).toMatch(/isJti {10}(\d+) of \d+ passed, 1 failed\n/);
   });
 
-  it('exits with 2 where there is no endpoint', async () => {
+  it('exits with 2 where no endpoint answers', async () => {
     const { exitCode, out } = await command(['run', 'http://127.0.0.1:1/', '--timeout', '5']);
     expect(exitCode).toBe(2);
     expect(out).toMatch(/^COULD NOT DECIDE\n {2}reason {9}describe: no complete answer/);
   });
 
-  it('tells after each request how far it is, unless it should be quiet', async () => {
+  it('reports its progress in requests and cases, unless -q is given', async () => {
     const { progress } = await said(['run', right]);
     expect(progress.at(-2)).toMatch(/^(\d+) of \1 requests, (\d+) of \2 cases, 0 failed$/);
     expect(progress.at(-1)).toBeNull();
@@ -109,14 +109,14 @@ describe('svc-conformance run', () => {
     ['passed', right],
     ['failed', wrong],
     ['error', 'http://127.0.0.1:1/'],
-  ])('prints one JSON object with --json, of the published schema: %s', async (status, url) => {
+  ])('prints one JSON object of the published schema with --json: %s', async (status, url) => {
     const { out } = await said(['run', url, '--json']);
     const report = JSON.parse(out);
     expect(report.status).toBe(status);
     expect(isReport(report), JSON.stringify(isReport.errors)).toBe(true);
   });
 
-  it('counts what is not supported apart, and as failed with --strict', async () => {
+  it('counts unsupported cases apart, and exits with 1 for them with --strict', async () => {
     const lenient = await command(['run', poor]);
     expect(lenient.exitCode).toBe(0);
     expect(lenient.out).toMatch(/isJti {10}0 of (\d+) passed, \1 unsupported\n/);
@@ -125,7 +125,7 @@ describe('svc-conformance run', () => {
     expect(strict.error).toMatch(/--strict, and \d+ cases are not supported/);
   });
 
-  it('asks a library that has no evaluate, where it is told that it is one, and takes it for no engine', async () => {
+  it('tests a library without evaluate only where --library is given', async () => {
     const library = await serve(undefined, { ...DESCRIPTION, ops: ['isJti'], profiles: [] });
     const asEngine = await command(['run', library]);
     expect([asEngine.exitCode, asEngine.out]).toEqual([2, expect.stringContaining('among them evaluate')]);
@@ -137,7 +137,7 @@ describe('svc-conformance run', () => {
     expect([passed > 0, passed + unsupported]).toEqual([true, cases]);
   });
 
-  it('writes JUnit XML, in which nothing of the endpoint is markup', async () => {
+  it('escapes the answers of the endpoint in its JUnit XML', async () => {
     const hostile = await serve((op, _, result): JsonValue => (op === 'sha256' ? '"><failure>&' : result));
     const file = join(folder, 'junit.xml');
     expect((await command(['run', hostile, '--junit', file])).exitCode).toBe(1);
@@ -152,18 +152,18 @@ describe('svc-conformance run', () => {
     expect(xml).toContain('&quot;&gt;&lt;failure&gt;&amp;');
   });
 
-  it('writes nothing into XML that XML cannot hold', async () => {
+  it('replaces characters that XML cannot hold', async () => {
     const report = JSON.parse((await said(['run', wrong, '--json'])).out);
     report.sets.at(-1).cases[0].problem = 'a\u0000b\u001bc\ud800d\uffffe';
     expect(junitOf(report)).toContain('message="a\ufffdb\ufffdc\ufffdd\ufffde"');
   });
 
-  it('colours only where it may', async () => {
+  it('prints colours only where they are allowed', async () => {
     expect((await command(['run', right], true)).out).toContain('\u001b[32mPASSED\u001b[0m');
     expect((await said(['run', right])).out).not.toContain('\u001b');
   });
 
-  it('takes another vector set only if its hashes are right', async () => {
+  it('refuses a vector set whose files do not match its manifest', async () => {
     const { exitCode, error } = await command(['run', right, '--vectors', folder]);
     expect({ exitCode, error }).toMatchObject({
       exitCode: 2,
@@ -185,7 +185,7 @@ describe('svc-conformance run', () => {
   it.each<readonly [string, (path: string, sha256: string) => unknown, string]>([
     ['a manifest that lists no paths', () => null, 'manifest.json is no manifest'],
     ['files that hold no vectors', (path, sha256) => ({ path, sha256 }), 'evaluate/a.json holds no vectors'],
-  ])('does not say that the endpoint failed for %s', async (_, entryOf, problem) => {
+  ])('exits with 2, not with 1, for %s', async (_, entryOf, problem) => {
     const [path, text] = ['evaluate/a.json', '{}'];
     const fileHash = sha256Of(portableCrypto, text);
     const sha256 = sha256Of(portableCrypto, `${fileHash.slice('sha256:'.length)}  ${path}\n`);
@@ -198,7 +198,7 @@ describe('svc-conformance run', () => {
     expect({ exitCode, error }).toEqual({ exitCode: 2, error: expect.stringContaining(problem) });
   });
 
-  it('finds out before it runs that its report cannot be written', async () => {
+  it('refuses a report file that cannot be written before it sends a request', async () => {
     const { exitCode, error, progress } = await command(['run', right, '--junit', folder]);
     expect({ exitCode, progress }).toEqual({ exitCode: 2, progress: [] });
     expect(error).toContain(`${folder} cannot be written`);
@@ -211,22 +211,30 @@ describe('svc-conformance refuses with exit code 2', () => {
     ['another command', ['test'], 'there is no command test'],
     ['no URL', ['run'], 'run must be followed by one URL'],
     ['two URLs', ['run', right, right], 'run must be followed by one URL'],
-    ['what is no URL', ['run', 'example'], 'the URL must be absolute'],
+    ['a text that is no URL', ['run', 'example'], 'the URL must be absolute'],
     ['a URL that is too long', ['run', `https://e.example/${'x'.repeat(2048)}`], 'at most 2048'],
     ['a file', ['run', 'file:///etc/passwd'], 'the URL must be https'],
     ['plain http to other machines', ['run', 'http://e.example/'], 'http is for this machine'],
-    ['what looks like this machine', ['run', 'http://localhost.example/'], 'http is for this machine'],
+    [
+      'a host that only looks like this machine',
+      ['run', 'http://localhost.example/'],
+      'http is for this machine',
+    ],
     ['credentials', ['run', 'https://u:p@e.example/'], 'must not carry credentials'],
     ['an unknown option', ['run', right, '--retry'], 'there is no option --retry'],
     ['an option without its value', ['run', right, '--junit'], '--junit must be followed by a value'],
     ['a value where none belongs', ['run', right, '--json=1'], '--json takes no value'],
     ["another command's option", ['run', right, '--port', '1'], 'run has no option --port'],
-    ['a time of nothing', ['run', right, '--timeout', '0'], '--timeout must be seconds'],
-    ['a time that is none', ['run', right, '--deadline', 'soon'], 'not soon'],
+    ['a time of 0', ['run', right, '--timeout', '0'], '--timeout must be seconds'],
+    ['a time that is no number', ['run', right, '--deadline', 'soon'], 'not soon'],
     ['too long a time', ['run', right, '--deadline', '601'], 'at most 600'],
-    ['a port that is none', ['serve', '--port', '65536'], '--port must be'],
+    ['an invalid port', ['serve', '--port', '65536'], '--port must be'],
     ['an argument of serve', ['serve', 'x'], 'serve takes no argument'],
-    ['an address that is not ours', ['serve', '--host', '192.0.2.1', '--port', '0'], 'cannot be listened on'],
+    [
+      'an address of another machine',
+      ['serve', '--host', '192.0.2.1', '--port', '0'],
+      'cannot be listened on',
+    ],
     [
       'a report that cannot be written',
       ['run', right, '--junit', join(folder, 'no', 'x')],
@@ -238,7 +246,7 @@ describe('svc-conformance refuses with exit code 2', () => {
     expect(error).toContain(problem);
   });
 
-  it('in JSON where --json is asked for', async () => {
+  it('in JSON where --json is given', async () => {
     const { exitCode, out } = await command(['run', '--json']);
     expect(exitCode).toBe(2);
     expect(JSON.parse(out)).toEqual({ status: 'error', error: 'run must be followed by one URL' });
@@ -248,7 +256,7 @@ describe('svc-conformance refuses with exit code 2', () => {
 const program = programFile('packages/cli', 'svc-conformance.js');
 
 describe('svc-conformance as a process', () => {
-  it('serves our engine until it is told to stop, and passes its own vectors', async () => {
+  it('serves our engine until SIGTERM, and the engine passes the vectors', async () => {
     const server = spawn(process.execPath, [program, 'serve', '--port', '0'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -262,13 +270,13 @@ describe('svc-conformance as a process', () => {
     expect(await once(server, 'exit')).toEqual([0, null]);
   });
 
-  it('does not exit as if an endpoint had failed where nobody reads what it says', async () => {
+  it('exits with 2, not with 1, where nobody reads its output', async () => {
     const unread = spawn(process.execPath, [program, '--help'], { stdio: ['ignore', 'pipe', 'ignore'] });
     unread.stdout.destroy();
     expect(await once(unread, 'exit')).toEqual([2, null]);
   });
 
-  it('helps, and tells its version', async () => {
+  it('prints its help and its version', async () => {
     const { exitCode, out } = await command(['--help']);
     expect(exitCode).toBe(0);
     expect(out).toContain('Exit code: 0 passed, 1 failed, 2 could not decide.');

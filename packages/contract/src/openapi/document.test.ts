@@ -18,7 +18,7 @@ describe('OpenAPI document', () => {
   });
 
   it.each(Object.entries(routes) as [string, Route][])(
-    'describes %s with every status it can answer',
+    'describes %s with every status that it can answer',
     (id, route) => {
       const operation = operationOf(route);
       expect(operation.operationId).toBe(id);
@@ -28,7 +28,7 @@ describe('OpenAPI document', () => {
     },
   );
 
-  it('begins with the first calls, the limits and the answers that every path shares', () => {
+  it('begins with the first calls, the limits and the errors, and names only calls that exist', () => {
     const { description = '' } = document.info;
     for (const heading of ['# Getting started', '# Limits', '# Errors'])
       expect(description).toContain(heading);
@@ -42,7 +42,7 @@ describe('OpenAPI document', () => {
     expect(calls.filter(([, exists]) => !exists)).toEqual([]);
   });
 
-  it('names only sections of the protocol that there are', () => {
+  it('names only sections that the protocol has', () => {
     const protocol = readFileSync(new URL('../../../../docs/protocol.md', import.meta.url), 'utf8');
     const named = [...(document.info.description ?? '').matchAll(/“([^”]+)”/g)].map(([, name]) => name);
     expect(named.length).toBeGreaterThan(4);
@@ -57,7 +57,7 @@ describe('OpenAPI document', () => {
     expect(reason.description).toContain('never given: `ISSUER_NOT_TRUSTED`.');
   });
 
-  it('resolves every reference it makes', () => {
+  it('has a target for every reference', () => {
     const text = JSON.stringify(document);
     const references = new Set([...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] ?? ''));
     expect(references.size).toBeGreaterThan(10);

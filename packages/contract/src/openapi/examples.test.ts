@@ -46,14 +46,17 @@ const problemsOf = ({ schema, example }: Shown) => {
 
 type Responses = Record<number, { content: Record<string, { schema: object }> }>;
 
-describe('the examples of the reference', () => {
-  it('are many', () => expect(examples.length).toBeGreaterThan(100));
+describe('the reference', () => {
+  it('has more than 100 examples', () => expect(examples.length).toBeGreaterThan(100));
 
-  it.each(examples.map((shown) => [shown.schema, shown] as const))('%s', (_, shown) => {
-    expect(problemsOf(shown)).toEqual([]);
-  });
+  it.each(examples.map((shown) => [shown.schema, shown] as const))(
+    'has a matching example for %s',
+    (_, shown) => {
+      expect(problemsOf(shown)).toEqual([]);
+    },
+  );
 
-  it('would not pass if they were wrong', () => {
+  it('does not accept wrong examples', () => {
     const receipt = '#/components/schemas/Receipt';
     expect(problemsOf({ schema: receipt, example: { ...exampleReceipt, reason: 'BECAUSE' } })).not.toEqual(
       [],
@@ -68,7 +71,7 @@ describe('the examples of the reference', () => {
       expect([example, problemsOf({ schema: name, example })?.length === 0]).toEqual([example, right]);
   });
 
-  it('what a batch of AuthZEN requires is in its schema: items, or one request', () => {
+  it('requires items or one request in an AuthZEN batch', () => {
     const batch = '#/components/schemas/AuthZenBatchRequest';
     const one = examples.find(({ schema }) => schema === '#/components/schemas/AuthZenRequest')
       ?.example as JsonObject;
@@ -87,7 +90,7 @@ describe('the examples of the reference', () => {
       ]).toEqual([example, right]);
   });
 
-  it('evidence is typed as what it is: JSON an object, a status list text, other bytes binary', () => {
+  it('types evidence: JSON as an object, a status list as text, other bytes as binary', () => {
     const { paths } = document as unknown as {
       paths: Record<string, Record<string, { responses: Responses }>>;
     };
@@ -104,7 +107,7 @@ describe('the examples of the reference', () => {
     });
   });
 
-  it('show an Action of either type and refuse another, and take null for a document', () => {
+  it('accepts both types of Action, refuses a mixed one, and accepts null for a DID document', () => {
     const action = '#/components/schemas/VerifyRequest/properties/action';
     const call = { type: 'api:call', method: 'GET', resource: 'https://api.shop.example/v1' };
     expect(problemsOf({ schema: action, example: call })).toEqual([]);
@@ -113,7 +116,7 @@ describe('the examples of the reference', () => {
     expect(problemsOf({ schema: didDocument, example: null })).toEqual([]);
   });
 
-  it('show a Receipt that agrees with itself', () => {
+  it('has an example Receipt that agrees with itself', () => {
     const { receipt: _, ...body } = exampleReceipt;
     const part = (text: string) => encodeBase64url(encodeUtf8(text));
     const header = '{"alg":"EdDSA","kid":"did:web:svc.example#receipt-1","typ":"svc-receipt+jwt"}';
@@ -132,7 +135,7 @@ const listPatterns = (node: JsonValue | undefined): readonly JsonObject[] => {
 
 describe('the patterns of the reference', () => {
   const patterns = new Map(listPatterns(document).map((schema) => [String(schema.pattern), schema]));
-  it.each([...patterns])('%s needs no flag and takes its example', (pattern, { example }) => {
+  it.each([...patterns])('%s need no flag and match their example', (pattern, { example }) => {
     const compiled = new RegExp(pattern, 'u');
     expect(pattern).not.toMatch(/^\/|\\p\{/);
     expect(pattern.startsWith('^')).toBe(true);

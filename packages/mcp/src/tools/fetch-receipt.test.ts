@@ -5,7 +5,7 @@ import { createFinder } from './fetch-receipt.ts';
 const id = 'drc_01KAFQ0000ABCDEFGHJKMNPQRS';
 const did = 'did:web:svc.example:org:acme';
 
-it('a receipt_id is asked with the key of the relying party, then with that of the Principal; all else is taken as it is', async () => {
+it('a receipt_id is looked up with the key of the relying party, then of the Principal; other text is kept unchanged', async () => {
   await using server = await startServer(({ path }) =>
     path === '/me'
       ? {
@@ -45,7 +45,7 @@ it('a receipt_id is asked with the key of the relying party, then with that of t
 });
 
 it.each([401, 403])(
-  'a key of the relying party that is answered %s leaves it to the Principal’s',
+  'where the key of the relying party is answered %s, the key of the Principal is tried',
   async (status) => {
     let own = { status: 200, json: { receipt: {} } };
     await using server = await startServer(({ path }) =>

@@ -6,7 +6,7 @@ import { createTeller } from '../tool-result.ts';
 import { createFinder } from './fetch-receipt.ts';
 import { createDocument, createExplain, createVerify } from './verify.ts';
 
-it('a document that was fetched is used for five minutes, and never instead of a newer one that could not be had', async () => {
+it('a fetched document is used for five minutes, and no longer if a newer one cannot be fetched', async () => {
   let nowMs = 0;
   let served: string | null = 'first';
   const fetchDocument = async () => {
@@ -29,7 +29,7 @@ it('a document that was fetched is used for five minutes, and never instead of a
   await expect(document()).rejects.toThrow('unreachable');
 });
 
-it('a genuine Receipt of another decision than the one asked for is neither valid nor explained', async () => {
+it('a genuine Receipt of another decision than requested is neither verified nor explained', async () => {
   const example = (name: string) =>
     readFileSync(new URL(`../../../../examples/bundle/${name}`, import.meta.url), 'utf8');
   const { receipt } = JSON.parse(example('bundle.json'));
@@ -51,7 +51,7 @@ it('a genuine Receipt of another decision than the one asked for is neither vali
   }
 });
 
-it('an amount that was too much is explained in words of the Grant, with the tool that tells more where it is there', async () => {
+it('an excessive amount is explained with the failed check, and with the tool grant_budgets where there is one', async () => {
   const { text } = (await buildWorld({ action: { ...PURCHASE, amount: 10_000_000 } })).signed;
   const trust = { document: JSON.stringify(serviceDocument), did: undefined };
   const explain = (hasBudgets: boolean) =>

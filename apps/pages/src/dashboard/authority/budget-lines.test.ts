@@ -22,7 +22,7 @@ const textsOf = (start: string | null, authority: Capability | null = AUTHORITY)
     ({ text, name }) => `${text.replaceAll('\u00a0', ' ')} ${name}`,
   );
 
-it('names amounts in their currency, of the window that is now', () => {
+it('amounts are shown in their currency, for the current window', () => {
   expect(textsOf('2026-11-20T00:00:00.000Z')).toEqual([
     'USD 4,573.00 of 5,000.00 in all',
     'USD 573.00 of 1,000.00 today',
@@ -30,11 +30,11 @@ it('names amounts in their currency, of the window that is now', () => {
   ]);
 });
 
-it('a window that is past has used up nothing of the one that is now', () => {
+it('a past window counts nothing against the current one', () => {
   expect(textsOf('2026-11-19T00:00:00.000Z')[1]).toBe('USD 1,000.00 of 1,000.00 today');
 });
 
-it('where no Receipt says the currency and the period, minor units are called that, and the window is named, not guessed', () => {
+it('without currency and period from a Receipt, minor units are shown, and the window by its start', () => {
   expect(textsOf('2026-11-19T00:00:00.000Z', null)).toEqual([
     '457,300 minor units of 500,000 in all',
     '57,300 minor units of 100,000 in the window from 2026-11-19 00:00:00 UTC',
@@ -43,7 +43,7 @@ it('where no Receipt says the currency and the period, minor units are called th
   expect(textsOf(null, null)[1]).toBe('57,300 minor units of 100,000 per period');
 });
 
-it('calls used up or low what is left now, and nothing of a window that may be past', () => {
+it('used up and low are judged by what is left now, and a window that may be past is unknown', () => {
   const remaining = { total: 0, per_period: 0, uses: 2 };
   const levelsOf = (start: string, authority: Capability | null) =>
     linesOf({ ...balance(start), remaining }, authority, NOW).map(({ level }) => level);
@@ -52,7 +52,7 @@ it('calls used up or low what is left now, and nothing of a window that may be p
   expect(levelsOf('2026-11-19T00:00:00.000Z', null)).toEqual(['used up', 'unknown', 'low']);
 });
 
-it('what is not limited has no line', () => {
+it('a balance without limits has no lines', () => {
   const none = { total: null, per_period: null, uses: null };
   expect(linesOf({ ...balance(null), limits: none, remaining: none }, null, NOW)).toEqual([]);
 });

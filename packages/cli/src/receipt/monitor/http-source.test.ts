@@ -30,11 +30,11 @@ afterAll(async () => {
 const source = (stop = new AbortController().signal) =>
   createHttpSource(origin, stop, { answerMs: 200, idleMs: 150 });
 
-it('an answer that never ends is given up in time, however slowly it goes on', async () => {
+it('an answer that never ends is given up at its deadline, although it still sends', async () => {
   await expect(source().fetchText('/', 65_536)).rejects.toThrow('it did not answer in time');
 });
 
-it('so are leaves', async () => {
+it('a stream of leaves that never ends is given up at its deadline', async () => {
   const read = async () => {
     const { pieces } = await source().fetchStream('/', 100);
     for await (const _ of pieces);
@@ -42,7 +42,7 @@ it('so are leaves', async () => {
   await expect(read()).rejects.toThrow('it did not answer in time');
 });
 
-it('whoever stops the monitor need not wait for that', async () => {
+it('stopping the monitor ends a stream before its deadline', async () => {
   const stop = new AbortController();
   const slow = createHttpSource(origin, stop.signal, { answerMs: 3_600_000, idleMs: 3_600_000 });
   const { pieces } = await slow.fetchStream('/', 100);

@@ -75,7 +75,7 @@ const stateInFolder = () => {
 };
 
 describe('svc-receipt monitor', () => {
-  it('is well, then raises the alarm with what was seen and what is there now', async () => {
+  it('exits with 0, and with 1 once a day has vanished, naming what it saw and what is served now', async () => {
     const well = await monitor();
     expect(well).toMatchObject({ exitCode: 0, stderr: '' });
     expect(well.stdout).toMatch(/^WELL\n {2}days {11}2026-11-10 to 2026-11-12: 3, 3 of them new\n/);
@@ -96,7 +96,7 @@ describe('svc-receipt monitor', () => {
     });
   });
 
-  it('takes pinned keys, and chooses which days it fetches again', async () => {
+  it('accepts pinned keys, and fetches again as many days as --recheck says', async () => {
     const keys = ['--key', `status=${encodeMultikey(publicKeyOf(2))}`, '--service-did', SERVICE];
     const look = (...args: string[]) =>
       run(['monitor', origin, ...keys, '--state', state, '--json', ...args]);
@@ -105,7 +105,7 @@ describe('svc-receipt monitor', () => {
     expect(again).toMatchObject({ verdict: 'well', days: { count: 2, new: 0, fetched_again: 1 } });
   });
 
-  it('cannot tell under a key without what it is for, and needs a status key', async () => {
+  it('exits with 2 where a key is pinned without its purpose, or no status key is pinned', async () => {
     const look = (...keys: string[]) => run(['monitor', origin, ...keys, '--state', state]);
     const key = encodeMultikey(publicKeyOf(2));
     const { exitCode, stdout } = await look('--key', key);
@@ -123,7 +123,7 @@ describe('svc-receipt monitor', () => {
       'with a redirect (302)',
     ],
     ['an error', { status: 500 }, 'it answered 500'],
-  ])('cannot tell from %s', async (_, answer, problem) => {
+  ])('exits with 2 on %s', async (_, answer, problem) => {
     before.push(answer);
     const { exitCode, stdout } = await monitor();
     expect(exitCode).toBe(2);
@@ -131,7 +131,7 @@ describe('svc-receipt monitor', () => {
     expect(stdout).toContain(problem);
   });
 
-  it('cannot tell from a connection that is refused or lost, nor from an answer without end', async () => {
+  it('exits with 2 on a refused or broken connection, and on an answer that is too long', async () => {
     const refused = await run(['monitor', 'http://127.0.0.1:1', '--did-document', didFile, '--state', state]);
     expect(refused).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('it did not answer') });
     expect(refused.stdout).toMatch(/^COULD NOT TELL\n {2}days {11}unknown\n/);
@@ -146,7 +146,7 @@ describe('svc-receipt monitor', () => {
     expect([exitCode, stdout.includes('more than 65536 bytes')]).toEqual([2, true]);
   });
 
-  it('has every checkpoint in its state before it asks for the leaves of a day', async () => {
+  it('stores every checkpoint before it asks for the leaves of a day', async () => {
     const written: number[] = [];
     async function* body() {
       written.push(JSON.parse(readFileSync(state, 'utf8')).days.length);
@@ -158,7 +158,7 @@ describe('svc-receipt monitor', () => {
     expect(written).toEqual([3, 3, 3]);
   });
 
-  it('waits for a rate limit once', async () => {
+  it('waits once for a rate limit', async () => {
     before.push({ status: 429, headers: { 'retry-after': '0' } });
     expect((await monitor()).exitCode).toBe(0);
     before.push(
@@ -171,7 +171,7 @@ describe('svc-receipt monitor', () => {
     });
   });
 
-  it('never begins anew over a state that it cannot read, and leaves nothing half written', async () => {
+  it('does not overwrite a state that it cannot read, and leaves no temporary file', async () => {
     writeFileSync(state, '{"format":"svc-receipt-mon');
     const { exitCode, stderr } = await monitor();
     expect([exitCode, stderr.includes('cannot be used: it is not JSON')]).toEqual([2, true]);
@@ -184,7 +184,7 @@ describe('svc-receipt monitor', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it('begins its state before it looks, so that one that cannot be written is told before there is any day', async () => {
+  it('writes its state before it asks, so a state that cannot be written is reported before any day is closed', async () => {
     service = new PublishedDays();
     const look = await monitor();
     expect(look.stdout).toMatch(/\n {2}days {11}none is closed yet\n/);
@@ -197,7 +197,7 @@ describe('svc-receipt monitor', () => {
     });
   });
 
-  it('raises the alarm that it has found where its state cannot be written after that', async () => {
+  it('reports the alarm that it found although it cannot write its state afterwards', async () => {
     const { takeAway } = stateInFolder();
     expect((await monitor()).exitCode).toBe(0);
     service.days.shift();
@@ -212,7 +212,7 @@ describe('svc-receipt monitor', () => {
     ]);
   });
 
-  it('escapes what a service could write into the terminal', async () => {
+  it('escapes control characters that a service sends', async () => {
     const body = recordOf(service.days[0]?.jws ?? '').replace('"day":"2026', '"day":"\\u001b[2J2026');
     service.answer('/checkpoints/latest', { status: 200, body });
     const { exitCode, stdout } = await monitor();
@@ -251,7 +251,7 @@ describe('svc-receipt monitor as a process', () => {
     return { child, line, ended };
   };
 
-  it('goes on while it cannot tell, writes then what it could not, ends with the first alarm', async () => {
+  it('goes on while it cannot write its state, writes it later, and ends with the first alarm', async () => {
     const { home, takeAway } = stateInFolder();
     const taken = takeAway();
     const { line, ended } = start('--state', state, '--json', '--every', '1');
@@ -264,7 +264,7 @@ describe('svc-receipt monitor as a process', () => {
     expect(await ended).toBe(1);
   });
 
-  it('ends in order when it is told to, with the verdict of its last look', async () => {
+  it('ends on SIGTERM with the verdict of its last look', async () => {
     const { child, line, ended } = start('--state', state, '--json', '--every', '3600');
     expect(await line(1)).toMatchObject({ verdict: 'well', days: { new: 3 } });
     child.kill('SIGTERM');
@@ -283,7 +283,7 @@ describe('svc-receipt monitor refuses with exit code 2', () => {
       ['https://a.example', '--did-document', didFile, '--key', 'z'],
       'either --did-document or --key',
     ],
-    ['a key that is none', ['https://a.example', '--key', 'z6Mk'], 'is not an Ed25519 Multikey'],
+    ['a malformed key', ['https://a.example', '--key', 'z6Mk'], 'is not an Ed25519 Multikey'],
     [
       'a document of another service',
       ['https://a.example', '--did-document', didFile, '--service-did', 'did:web:b'],
@@ -298,12 +298,12 @@ describe('svc-receipt monitor refuses with exit code 2', () => {
     ['another scheme', ['file:///etc', '--did-document', didFile], 'must be https://host'],
     ['plain http to another machine', ['http://a.example', '--did-document', didFile], 'must be https'],
     [
-      'a day that is none',
+      'a day that does not exist',
       ['https://a.example', '--did-document', didFile, '--since', '2026-02-30'],
       '--since must be a day',
     ],
     [
-      'a time that is none',
+      'an interval of 0',
       ['https://a.example', '--did-document', didFile, '--every', '0'],
       '--every must be a number, 1 to',
     ],
