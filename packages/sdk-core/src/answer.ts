@@ -35,7 +35,7 @@ export interface Failure {
   isLost: boolean;
 }
 
-/** Every answer of the interface is smaller, except the list of an Agent's revoked Grants. */
+/** The limit unless a call sets another, as for a decision, a bundle, or the list of an Agent's revoked Grants. */
 export const MAX_RESPONSE_BYTES = 1_048_576;
 
 /** Depth of a DID document on a page of the directory: the page, its list, the entry. */

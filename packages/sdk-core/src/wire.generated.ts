@@ -316,7 +316,7 @@ export interface DecisionExportRow {
   decision: 'ALLOW' | 'DENY';
   reason: ReasonCode;
   evaluated_at: string;
-  /** Null: the check authenticated no Grant. */
+  /** Null: the verification authenticated no Grant. */
   principal: DidWeb | null;
   grant_id: GrantId | null;
   agent: DidKey | null;
@@ -364,7 +364,7 @@ export interface DecisionSummary {
   decision: 'ALLOW' | 'DENY';
   reason: ReasonCode;
   evaluated_at: string;
-  /** Null: the check authenticated no Grant. */
+  /** Null: the verification authenticated no Grant. */
   principal: DidWeb | null;
   grant_id: GrantId | null;
   agent: DidKey | null;
@@ -853,7 +853,7 @@ export interface PrincipalDirectoryEntry {
     /** `svc-hosted`: a managed Principal, verified by construction. */
     method: 'domain' | 'svc-hosted';
   };
-  /** Every verification method that the Principal has ever had. */
+  /** Every verification method that the service has ever seen. */
   keys: {
     kid: string;
     state: 'active' | 'retired' | 'compromised';

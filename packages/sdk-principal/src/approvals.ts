@@ -81,8 +81,9 @@ export interface PrincipalApprovals {
   /**
    * Checks the request as `check` does, signs a Grant of exactly `terms(request)` and sends it to the service for the
    * relying party. The Grant's beginning is taken from the service's clock and must be within 26 hours of the denial;
-   * `check` limits the error of this computer's clock. Returns the request, now `approved`. If the approval fails
-   * (`CONFLICT`: the request was decided or has expired meanwhile; or no answer came), the Grant is revoked again.
+   * `check` limits the error of this computer's clock. Returns the request, now `approved`. After a lost answer or a
+   * 503 the request is read again. Unless it is approved by this Grant (`CONFLICT`: it was decided or has expired
+   * meanwhile), the Grant is revoked again.
    * @throws SvcError Before anything is signed: the errors of `check`, `invalid-argument` if `request` is not pending,
    * or `bad-response` if the service dates the Grant outside that period. If a Grant was signed, the message says what
    * became of it

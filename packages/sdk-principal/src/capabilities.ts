@@ -24,7 +24,7 @@ export interface PurchaseLimits {
   currency: string;
   /** 1–64 patterns. If absent: any resource. */
   resources?: readonly string[];
-  /** For all purchases under the Grant, in minor units. */
+  /** For all purchases under this Capability during the Grant's life, in minor units. */
   maxTotalMinor?: number;
   /** For each window of `period`, in minor units. */
   maxPerPeriodMinor?: number;

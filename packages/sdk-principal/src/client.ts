@@ -87,7 +87,7 @@ export interface PrincipalClientOptions {
 export interface PrincipalClient {
   /** Issues, revokes and lists Grants. */
   readonly grants: Grants;
-  /** Retires or revokes keys that sign Grants. */
+  /** Retires keys that sign Grants, or reports them as compromised. */
   readonly keys: SigningKeys;
   /** Registers and disables Agents. */
   readonly agents: Agents;

@@ -38,7 +38,8 @@ export interface GrantRequest {
   capabilities: readonly Capability[];
   /**
    * Whole seconds. Unless given, one second before the time at which the service allocated the Grant, by its clock; up
-   * to one second after it if `validUntil` is 90 days away. This computer's clock may then differ by five minutes.
+   * to one second after it if `validUntil` is 90 days away. In either case this computer's clock may differ from the
+   * service's by at most five minutes.
    */
   validFrom?: Date | string;
   /**

@@ -35,8 +35,8 @@ export async function generatePrincipalKey(options: { id?: string } = {}): Promi
 }
 
 /**
- * A signer for the key published as `kid` (`did:web:…#key-1`). For a key in a KMS provide the two members yourself: `{
- * kid, sign: (bytes) => kms.sign(bytes) }`, where `sign` returns the 64-byte Ed25519 signature over these bytes.
+ * A signer for the key published as `kid` (`did:web:…#key-1`). For a key in a KMS provide the two members yourself,
+ * `{ kid, sign: (bytes) => kms.sign(bytes) }`, where `sign` returns the 64-byte Ed25519 signature over these bytes.
  * @throws SvcError `invalid-argument`
  * @example
  * const { privateJwk, registration } = await generatePrincipalKey();

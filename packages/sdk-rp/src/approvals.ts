@@ -37,10 +37,10 @@ export interface WaitForApprovalOptions {
 /** Asks for an approval and waits for the decision. */
 export interface Approvals {
   /**
-   * Asks the Principal to approve a denied Action, given by the verdict or its `receipt_id`. The `reason` of the DENY
-   * must be about what the Grant allows (P16 to P20 of the checks). The profile of this relying party must be
-   * `svc-base-v2`. The call returns the request with its current status, at first `pending`. However often you call,
-   * the Principal is asked once.
+   * Asks the Principal to allow a denied Action once. The denial is given by the verdict or its `receipt_id`. The
+   * `reason` of the DENY must be about what the Grant allows (P16 to P20 of the checks). The profile of this relying
+   * party must be `svc-base-v2`. The call returns the request with its current status, at first `pending`. However
+   * often you call, the Principal is asked once.
    * @example
    * const verdict = await verifier.verify({ grant, proof, action, request });
    * if (verdict.reason === 'AMOUNT_EXCEEDS_AUTHORITY') {
@@ -48,8 +48,8 @@ export interface Approvals {
    *   const { result } = await verifier.waitForApproval(task.id, { timeoutMs: 120_000 });
    *   if (result?.grant) answer(Response.json({ grant: result.grant })); // the Agent signs a new Proof under this Grant, and comes again
    * }
-   * @throws SvcError `refused`: `CONFLICT`, with the cause why it cannot be approved; `RATE_LIMITED` for too many open
-   * requests
+   * @throws SvcError `refused`: `CONFLICT`, with the cause why it cannot be approved; `RATE_LIMITED` if too many
+   * requests are open or were made lately
    */
   requestApproval(
     denied: string | { readonly receipt: { readonly receipt_id: string } },

@@ -40,7 +40,7 @@ export interface ReceiptExpectation {
   crypto?: CryptoPort | undefined;
 }
 
-/** The Receipt that the service signed, or everything that is wrong with it. */
+/** The Receipt that the service signed, or everything that is wrong with the value that was given. */
 export type ReceiptCheck =
   | { ok: true; receipt: Receipt; decision: 'ALLOW' | 'DENY' }
   | { ok: false; failures: ReceiptFailure[] };

@@ -26,10 +26,9 @@ export interface FastifyReplyLike {
 }
 
 /**
- * A `preHandler` hook. Continues with `request.svc` if the Agent has authority; otherwise answers 400, 401, 403, 415,
- * 500 or
- * 503. Errors of `action` or `url` go to Fastify's error handler. So does a body that Fastify's parsers refuse, for
- *      which that handler answers 400, 413 or 415.
+ * A `preHandler` hook. Continues with `request.svc` if the Agent has authority. Otherwise it answers with 400, 401,
+ * 403, 415, 500 or 503. Errors of `action` or `url` go to Fastify's error handler. So does a body that Fastify's
+ * parsers refuse, for which that handler answers 400, 413 or 415.
  * @throws SvcError `configuration`
  * @example
  * app.post(

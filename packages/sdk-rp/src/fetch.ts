@@ -66,7 +66,8 @@ function copyForAction(request: Request): { readonly copy: Request; readonly wat
     }
     return body;
   };
-  // Defined like the `json` of Next.js requests. A proxy may replace only members that are writable or configurable.
+  // Writable and configurable, because Next.js wraps requests in a Proxy: a Proxy may return another value only for
+  // such a member.
   Object.defineProperty(copy, 'json', { value: json, writable: true, configurable: true });
   const watched = {
     get body() {

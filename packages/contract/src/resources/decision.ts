@@ -81,7 +81,7 @@ const decisionSummary = z
     decision: z.enum(['ALLOW', 'DENY']),
     reason: reasonCode.nullable(),
     evaluated_at: timestamp,
-    principal: didWeb.nullable().meta({ description: 'Null: the check authenticated no Grant.' }),
+    principal: didWeb.nullable().meta({ description: 'Null: the verification authenticated no Grant.' }),
     grant_id: grantId.nullable(),
     agent: didKey.nullable(),
     rp: didWeb,

@@ -40,7 +40,7 @@ const principalDirectoryEntry = z
     }),
     keys: z
       .array(z.strictObject({ kid: keyId, state: keyState, since: timestamp }))
-      .meta({ description: 'Every verification method that the Principal has ever had.' }),
+      .meta({ description: 'Every verification method that the service has ever seen.' }),
     did_document: z
       .union([jsonObject, z.null()])
       .meta({ description: 'The document in force; null if the service has none yet.' }),
