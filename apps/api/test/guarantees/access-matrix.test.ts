@@ -54,7 +54,7 @@ const CASES = (Object.keys(routes) as RouteId[]).flatMap((id) =>
   (TABLE[id] ?? []).map((one) => ({ id, ...one })),
 );
 
-it('the table has a row for every route, and none without a call', () => {
+it('the table has at least one case for every route, and only existing routes', () => {
   expect(Object.keys(TABLE).sort()).toEqual(Object.keys(routes).sort());
   expect(Object.values(TABLE).filter((cases) => cases.length === 0)).toEqual([]);
 });
@@ -111,7 +111,7 @@ describe.each(CASES.map((one, i) => [`${one.id}: ${one.what}`, one, i] as const)
     expectIndistinguishable(answers);
   });
 
-  it('nobody: no credential, unknown ones, revoked ones', async () => {
+  it('no credential, unknown credentials and revoked credentials', async () => {
     const cell = 'anybody' in outcomes ? outcomes.anybody : 401;
     for (const [name, key] of oneIn(6, Object.entries(nobodies), i)) {
       const answers = await askAll(one, key);

@@ -8,7 +8,7 @@ import { call, issueGrant, verifyBody } from '../world/tenants.ts';
 const deployment = withOwnDeployment();
 const get = (path: string) => call(deployment.process.adminUrl, 'GET', path);
 
-it('/livez and /readyz answer 200 with what was looked at', async () => {
+it('/livez and /readyz of a healthy node answer 200, /readyz with the result of each check', async () => {
   const [live, ready] = [await get('/livez'), await get('/readyz')];
   expect([live.status, JSON.parse(live.text)]).toEqual([200, { ok: true }]);
   expect([ready.status, JSON.parse(ready.text)]).toEqual([
@@ -32,7 +32,7 @@ it('/livez and /readyz answer 200 with what was looked at', async () => {
   });
 });
 
-it('/metrics counts requests by route and status, and stored decisions by reason, without naming anybody', async () => {
+it('/metrics counts requests by route and status, and stored decisions by reason, and contains no DID and no path', async () => {
   const tenants = await deployment.createTenants();
   const body = await verifyBody(tenants, await issueGrant(tenants));
   for (let i = 0; i < 2; i++) await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
@@ -57,7 +57,7 @@ it('/metrics counts requests by route and status, and stored decisions by reason
     expect(text).not.toContain(subject);
 });
 
-it('only reads, only these paths, and only on this port', async () => {
+it('the admin port supports only GET and HEAD and only its own paths, and the API port has none of these paths', async () => {
   const post = await call(deployment.process.adminUrl, 'POST', '/livez');
   expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD']);
   for (const path of ['/', '/healthz', '/verify', '/livez/']) expect((await get(path)).status).toBe(404);
@@ -65,7 +65,7 @@ it('only reads, only these paths, and only on this port', async () => {
     expect((await deployment.call('GET', path)).status).toBe(404);
 });
 
-it('without its database it lives, is not ready and says so in public; with it again it is ready', async () => {
+it('without its database a node is live but not ready, and /healthz is 503; once the database is back it is ready', async () => {
   const { rows } = await deployment.sql.query<{ name: string }>('select current_database() as name');
   const name = rows[0]?.name ?? '';
   const adminUrl = inject('databaseAdminUrl');
@@ -97,7 +97,7 @@ it('without its database it lives, is not ready and says so in public; with it a
   expect((await deployment.call('GET', '/healthz')).status).toBe(200);
 });
 
-it('while something holds, nothing is decided: /verify and /healthz and /readyz are 503, /readyz says why, revoking works and /servez is 200', async () => {
+it('during a hold /verify, /healthz and /readyz are 503, /readyz names the cause, revocation works and /servez is 200', async () => {
   const tenants = await deployment.createTenants();
   const grant = await issueGrant(tenants);
   const other = await issueGrant(tenants);
@@ -129,15 +129,18 @@ it('while something holds, nothing is decided: /verify and /healthz and /readyz 
 
 const everywhere = withOwnDeployment({ SVC_HOST: '0.0.0.0' });
 
-it.runIf(process.platform === 'linux')('is on loopback alone where the API listens everywhere', async () => {
-  // Another address of this machine, which only a listener on all addresses has.
-  const at = (url: string) => fetch(new URL('/healthz', url.replace('127.0.0.1', '127.0.0.2')));
-  expect((await at(everywhere.process.baseUrl)).status).toBe(200);
-  await expect(at(everywhere.process.adminUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
-  expect((await call(everywhere.process.adminUrl, 'GET', '/livez')).status).toBe(200);
-});
+it.runIf(process.platform === 'linux')(
+  'the admin port listens on loopback only, even where the API listens on all addresses',
+  async () => {
+    // Another address of this machine, which only a listener on all addresses has.
+    const at = (url: string) => fetch(new URL('/healthz', url.replace('127.0.0.1', '127.0.0.2')));
+    expect((await at(everywhere.process.baseUrl)).status).toBe(200);
+    await expect(at(everywhere.process.adminUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    expect((await call(everywhere.process.adminUrl, 'GET', '/livez')).status).toBe(200);
+  },
+);
 
-it('/metrics counts what came of approvals: asked, stopped by a limit, answered', async () => {
+it('/metrics counts approvals by outcome: requested, limited, not approved, denied, approved', async () => {
   const tenants = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
   const held = await issueGrant(tenants);
   const denied = await Promise.all(

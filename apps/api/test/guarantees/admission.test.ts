@@ -60,7 +60,7 @@ const askEachWay = async (tenants: Tenants): Promise<void> => {
   await deployment.call('POST', '/verify/dry-run', { key, body });
 };
 
-it('a verification that waits for a host of somebody else is no sample of this service, by whichever endpoint it came', async () => {
+it('a verification that waits for the host of a Principal is no latency sample for the admission limit, on every endpoint', async () => {
   const [hosted, managed] = [await createHosted(), await deployment.createTenants()];
   const heard = listen();
   const told = () => heard.map(({ isSample, hasStored, decisions }) => ({ isSample, hasStored, decisions }));

@@ -16,7 +16,7 @@ beforeAll(async () => {
   tenants = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
 });
 
-it('is neither spent nor drawn on: the request that it names is allowed afterwards', async () => {
+it('a Proof sent with another request is REQUEST_MISMATCH and neither spent nor charged; its own request is allowed afterwards', async () => {
   const { agent, principal, rpDid, rpKey } = tenants;
   const { baseUrl } = deployment.process;
   const verifier = createVerifier({ baseUrl, apiKey: rpKey, serviceDid: `did:web:${DOMAIN}` });

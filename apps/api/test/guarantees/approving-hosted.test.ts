@@ -46,7 +46,7 @@ const documentsAsked = () => {
   return host.asked.filter((one) => one === path).length;
 };
 
-it('a host that hangs is asked once for ten approvals at once, and each is answered in time', async () => {
+it('a host that hangs gets one request for ten concurrent approvals, and each approval is answered with 409', async () => {
   const before = documentsAsked();
   host.gate = new Promise((resolve) => {
     open = resolve;
@@ -57,7 +57,7 @@ it('a host that hangs is asked once for ten approvals at once, and each is answe
   expect(statusOf(await read(deployment, tenants, asked.id))).toBe('pending');
 });
 
-it('a host that failed is left in peace by the approvals after it', async () => {
+it('a host that failed gets no further request from the next approvals', async () => {
   const before = documentsAsked();
   host.isDown = true;
   expect([await approveNow(), await approveNow(), await approveNow()]).toEqual([409, 409, 409]);

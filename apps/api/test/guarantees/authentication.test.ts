@@ -17,7 +17,7 @@ beforeAll(async () => {
   tenants = await deployment.createTenants({ orgId });
 });
 
-describe('401', () => {
+describe('the Authorization header', () => {
   it.each([
     ['another scheme', (key: string) => `Basic ${key}`],
     ['no scheme', (key: string) => key],
@@ -29,14 +29,14 @@ describe('401', () => {
     ['random text of the right length', () => `Bearer dk_rp_${randomBytes(24).toString('hex')}a`],
     ['the operator’s token and a character more', () => `Bearer ${ADMIN_TOKEN}x`],
     ['nothing', () => ''],
-  ])('%s', async (_, authorization) => {
+  ])('with %s is refused with 401', async (_, authorization) => {
     const { status, json } = await deployment.call('GET', '/me', {
       headers: { authorization: authorization(tenants.rpKey) },
     });
     expect([status, json]).toEqual([401, { error: 'UNAUTHORIZED', message: expect.any(String) }]);
   });
 
-  it('the scheme is taken in any letters, as HTTP has it', async () => {
+  it('is accepted with the scheme in lower case', async () => {
     const headers = { authorization: `bearer ${tenants.rpKey}` };
     expect((await deployment.call('GET', '/me', { headers })).status).toBe(200);
   });

@@ -75,7 +75,7 @@ const kindOf = ({ language, code }: Block): string => {
 };
 const ofKind = (kind: string) => others.filter((block) => kindOf(block) === kind);
 
-it('there is no block of which nobody knows how it is tried', () => {
+it('every block of the guide has a kind that a test covers', () => {
   for (const [, , test] of OF_OTHER_TESTS) expect([test, exists(test)]).toEqual([test, true]);
   const known = ['sh', 'sql', 'json', 'js', 'promql', 'logql', 'output'];
   expect(others.filter((block) => !known.includes(kindOf(block)))).toEqual([]);
@@ -84,12 +84,12 @@ it('there is no block of which nobody knows how it is tried', () => {
   expect(blocks.length).toBeGreaterThan(150);
 });
 
-it('JSON is JSON', () => {
+it('JSON blocks parse as JSON', () => {
   expect(ofKind('json').length).toBeGreaterThan(0);
   for (const { code } of ofKind('json')) JSON.parse(code);
 });
 
-it('the endpoint of docs/conformance.md answers', async () => {
+it('the endpoint in docs/conformance.md answers a describe request', async () => {
   const served: { close(): Promise<void> }[] = [];
   const serve: typeof serveConformance = async (...given) => {
     const server = await serveConformance(...given);
@@ -112,7 +112,7 @@ it('the endpoint of docs/conformance.md answers', async () => {
   for (const server of served) await server.close();
 });
 
-it('queries of metrics are PromQL, and those of the log ask for events that there are', () => {
+it('metric queries are valid PromQL, and log queries name events that docs/operations.md lists', () => {
   for (const { code } of ofKind('promql'))
     for (const line of code.split('\n').filter((one) => /^(?:sum|max) /.test(one)))
       promql
@@ -135,7 +135,7 @@ describe('SQL', () => {
     [...code.matchAll(/^psql .* -c "([^"]+)"/gm)].map(([, sql = '']) => ({ page, code: sql })),
   );
   it.each([...ofKind('sql'), ...inCommands].map(({ page, code }) => [page, code] as const))(
-    'of %s is understood by a database of this schema: %s',
+    'of %s runs on a database of this schema: %s',
     async (_, code) => {
       // Roles belong to the whole server, where other tests have theirs. A database cannot be created within the
       // transaction that is rolled back.
@@ -264,7 +264,7 @@ const commandsOf = (code: string): readonly (readonly string[])[] =>
     .filter(([first]) => first !== '');
 
 it.each(ofKind('sh').map(({ page, code }) => [page, code] as const))(
-  'commands of %s are a script, of programs, options, settings and files that there are: %s',
+  'the commands of %s are valid shell with existing programs, options, settings and files: %s',
   (_, code) => {
     const { status, stderr } = spawnSync('/bin/sh', ['-nc', code.replaceAll(/<\(/g, '$(')], {
       encoding: 'utf8',
@@ -275,25 +275,25 @@ it.each(ofKind('sh').map(({ page, code }) => [page, code] as const))(
   },
 );
 
-it('the options that documents give to programs of others are options of these, where they are installed', () => {
+it('documented options of third-party programs are known to those programs that are installed here', () => {
   const asked = Object.keys(KNOWN).map((program) => [program, unknownToProgram(program)] as const);
   expect(asked.filter(([, unknown]) => unknown !== null && unknown.length > 0)).toEqual([]);
   // At least so many are installed on every system that runs these tests.
   expect(asked.filter(([, unknown]) => unknown !== null).length).toBeGreaterThan(5);
 });
 
-it('every address of ours in a block is one that a route answers, by the method of the command', () => {
+it('every URL of the service in a block matches a route with the method of the command', () => {
   const found = blocks.flatMap(({ page, code }) => problemsOfAddresses(code).map((one) => [page, one]));
   expect(found).toEqual([]);
 });
 
-it('the pages of the guide ask whichever instance their environment file names, on whatever port', () => {
+it('the guide uses the variable SVC_URL and never the default port', () => {
   const own = blocks.filter(({ page }) => /^(?:start|how-to)\//.test(page));
   expect(own.filter(({ code }) => code.includes(`:${readConfig({}).port}`))).toEqual([]);
   expect(own.filter(({ code }) => code.includes('$SVC_URL')).length).toBeGreaterThan(5);
 });
 
-it('every address of a database on another machine that operators are shown is one that production takes', () => {
+it('every documented address of a remote database is accepted in production', () => {
   const shown = [
     'deploy/README.md',
     'deploy/systemd/svc.env',
@@ -309,17 +309,17 @@ it('every address of a database on another machine that operators are shown is o
   expect(refused).toEqual([]);
 });
 
-it('every package that a page tells to install is published from here or in the lock file', () => {
+it('every package that a page installs is published from this repository or is in the lock file', () => {
   const pages = listPages(GUIDE).map((file) => [file, problemsOfPackages(readText(file))] as const);
   expect(pages.filter(([, problems]) => problems.length > 0)).toEqual([]);
 });
 
-it('the scores of docs/mcp.md are those that npm run mcp:conformance recorded', () => {
+it('the scores in docs/mcp.md are those that npm run mcp:conformance recorded', () => {
   const [{ code } = { code: '' }] = ofKind('output');
   expect(code).toBe(readText('apps/api/test/mcp/conformance-scores.txt'));
 });
 
-it('what no program, route or package has is noticed', () => {
+it('the checks find unknown options, subcommands, settings, URLs and packages', () => {
   expect(problemsOfForeign('curl', ['-sSZ'])).toEqual(['curl has no -Z']);
   expect(problemsOfForeign('openssl', ['random', '-hex', '32'])).toEqual(['openssl has no random']);
   expect(commandsOf('for n in 1; do curl -Z; done').flatMap(problemsOf)).toEqual(['curl has no -Z']);

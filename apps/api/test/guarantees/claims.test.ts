@@ -60,7 +60,7 @@ const contestersOf = async (did: string) => {
 };
 
 describe('a relying party whose DID is claimed', () => {
-  it('verifies nothing and is in no Receipt until its domain is proven, then at once on every node', async () => {
+  it('gets 401 and is in no Receipt until its domain is proven; then every node decides for it at once', async () => {
     const did = newDid();
     const { json } = await create('/relying-parties', thief, did);
     const key = String(json.api_key);
@@ -90,7 +90,7 @@ describe('a relying party whose DID is claimed', () => {
       });
   });
 
-  it('of the operator verifies at once', async () => {
+  it('is not limited where the operator registered it: it verifies at once', async () => {
     const did = newDid();
     const { json } = await create('/relying-parties', ADMIN_TOKEN, did);
     expect(receiptOf(await decideAs(did, String(json.api_key))).decision).toBe('ALLOW');
@@ -98,7 +98,7 @@ describe('a relying party whose DID is claimed', () => {
 });
 
 describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => {
-  it('tells what to publish, and has the DID once it is there: the former claim and its keys are gone', async () => {
+  it('answers what to publish, and succeeds once it is published; the former claim and its keys end', async () => {
     const did = newDid();
     const stolen = await create(path, thief, did);
     const refused = await create(path, owner, did);
@@ -121,7 +121,7 @@ describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => 
   });
 
   it.each(['expired', 'released'])(
-    'what it tells proves the domain too once the former claim is %s',
+    'accepts the published token as proof of the domain even after the former claim is %s',
     async (end) => {
       const did = newDid();
       await create(path, thief, did);
@@ -138,7 +138,7 @@ describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => 
     },
   );
 
-  it('what it tells stays what is to be published once the former claim has expired, and counts once', async () => {
+  it('keeps the same token after the former claim has expired', async () => {
     const did = newDid();
     await create(path, thief, did);
     const token = tokenIn((await create(path, owner, did)).text);
@@ -149,7 +149,7 @@ describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => 
     expect(await contestersOf(did)).toEqual([]);
   });
 
-  it('a token that another org was told proves nothing for this one', async () => {
+  it('does not accept the token of another org as proof', async () => {
     const did = newDid();
     await create(path, thief, did);
     publish(did, tokenIn((await create(path, owner, did)).text));
@@ -157,7 +157,7 @@ describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => 
     expect((await create(path, other, did)).status).toBe(409);
   });
 
-  it('it yields to the operator, and to anybody once it has expired, but not to its own org again', async () => {
+  it('succeeds for the operator, and for another org once the claim has expired, but not for the claiming org itself', async () => {
     for (const by of [ADMIN_TOKEN, owner]) {
       const did = newDid();
       const stolen = await create(path, thief, did);
@@ -168,7 +168,7 @@ describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => 
     }
   });
 
-  it('of two orgs that take an expired claim over at once one has it, fresh', async () => {
+  it('succeeds for exactly one of six orgs that take over an expired claim at the same time', async () => {
     const did = newDid();
     await create(path, thief, did);
     await setExpired(did);
@@ -181,7 +181,7 @@ describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => 
   });
 });
 
-it('nothing that was made under a claim outlives it: no Grant, no Agent, no mark on the owner’s keys', async () => {
+it('Grants, audit events and key states made under a claim end with it', async () => {
   const did = newDid();
   const multikey = tenants.agent.did.slice('did:key:'.length);
   host.pages.set(DID_DOCUMENT, didDocument(did, [{ publicKeyMultibase: multikey }]));
@@ -214,7 +214,7 @@ it('nothing that was made under a claim outlives it: no Grant, no Agent, no mark
   host.pages.delete(DID_DOCUMENT);
 });
 
-it('a node that has met the claim knows its former Principal from the one that has proven the domain', async () => {
+it('a node that has cached a claimed Principal allows Grants of the owner who has proven the domain', async () => {
   const did = newDid();
   const { privateJwk, registration } = await generatePrincipalKey();
   host.pages.set(DID_DOCUMENT, didDocument(did, [registration]));
@@ -241,7 +241,7 @@ it('a node that has met the claim knows its former Principal from the one that h
   host.pages.delete(DID_DOCUMENT);
 });
 
-it('an org claims a hundred DIDs at a time, not more', async () => {
+it('an org can have at most 100 claimed DIDs at a time', async () => {
   const orgId = await deployment.createOrg();
   await deployment.sql.query(
     `insert into relying_parties (did, kind, name, proof_window_seconds, verify_rate_limit_per_minute, profile,
@@ -259,7 +259,7 @@ it('an org claims a hundred DIDs at a time, not more', async () => {
 });
 
 describe('the operator', () => {
-  it.each(PATHS)('ends what is contested of %s by its registration, and by a transfer', async (path) => {
+  it.each(PATHS)('ends contesting claims of %s by registering and by transferring the DID', async (path) => {
     const [taken, moved] = [newDid(), newDid()];
     for (const did of [taken, moved]) {
       await create(path, thief, did);
@@ -272,19 +272,22 @@ describe('the operator', () => {
     expect([await contestersOf(taken), await contestersOf(moved)]).toEqual([[], []]);
   });
 
-  it.each(PATHS)('releases a claim of %s: its keys are gone and the DID is free', async (path) => {
-    const did = newDid();
-    const { json } = await create(path, thief, did);
-    const release = () =>
-      deployment.call('POST', `/claims/${did}/release`, { key: ADMIN_TOKEN, body: { kind: kindOf(path) } });
-    expect((await release()).json).toEqual({ did, kind: kindOf(path), released: true });
-    expect(await me(String(json.api_key))).toBe(401);
-    expect((await release()).status).toBe(404);
-    expect((await create(path, owner, did)).status).toBe(201);
-  });
+  it.each(PATHS)(
+    'releases a claim of %s: its keys are revoked and the DID can be registered again',
+    async (path) => {
+      const did = newDid();
+      const { json } = await create(path, thief, did);
+      const release = () =>
+        deployment.call('POST', `/claims/${did}/release`, { key: ADMIN_TOKEN, body: { kind: kindOf(path) } });
+      expect((await release()).json).toEqual({ did, kind: kindOf(path), released: true });
+      expect(await me(String(json.api_key))).toBe(401);
+      expect((await release()).status).toBe(404);
+      expect((await create(path, owner, did)).status).toBe(201);
+    },
+  );
 });
 
-it('a Principal that proves its domain is contested by nobody any more', async () => {
+it('proof of the domain of a Principal removes all contesting claims', async () => {
   const did = newDid();
   const { json } = await create('/principals', thief, did);
   expect((await create('/principals', owner, did)).status).toBe(409);
@@ -295,7 +298,7 @@ it('a Principal that proves its domain is contested by nobody any more', async (
 });
 
 describe('a Principal that is verified as it is registered, since its domain is proven', () => {
-  it('is audited as any other that a check finds verified', async () => {
+  it('is audited as principal.verify, and neither org sees the id of the other', async () => {
     const did = newDid();
     await create('/principals', thief, did);
     publish(did, tokenIn((await create('/principals', owner, did)).text));
@@ -315,7 +318,7 @@ describe('a Principal that is verified as it is registered, since its domain is 
     expect(JSON.stringify(lost)).not.toContain(ownerOrg);
   });
 
-  it('is not dated by a clock that the node does not take for right: a proof from ahead would hold for longer than 72 h', async () => {
+  it('is refused with 503 while the clock of the database is 60 s ahead, and succeeds afterwards', async () => {
     const did = newDid();
     await create('/principals', thief, did);
     publish(did, tokenIn((await create('/principals', owner, did)).text));

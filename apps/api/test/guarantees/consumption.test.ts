@@ -65,7 +65,7 @@ const report = (receiptId: string, event: object, node = 0) =>
   });
 
 describe('a budget', () => {
-  it('is used up by ALLOWs; the Receipt pins the balances before, the event has the next version', async () => {
+  it('is consumed by each ALLOW; the Receipt names the balances before it, the event has the next version', async () => {
     await awayFromTheEndOf('day', 10_000);
     const grant = await issueBudget(
       tenants,
@@ -124,7 +124,7 @@ describe('a budget', () => {
     expect((await read(grant.grantId)).version).toBe(2);
   });
 
-  it('is shared by all relying parties under svc-base-v2; under svc-base-v1 the Grant is denied', async () => {
+  it('is shared by all relying parties with svc-base-v2; with svc-base-v1 the Grant is denied with UNKNOWN_CONSTRAINT', async () => {
     const other = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
     const old = await deployment.createTenants();
     const grant = await issueBudget(tenants, usesOf(2));
@@ -134,7 +134,7 @@ describe('a budget', () => {
     for (const as of [tenants, other]) expect(await decide(grant, CALL, as)).toBe('AMOUNT_EXCEEDS_AUTHORITY');
   });
 
-  it('is drawn on once the relying party has changed its profile', async () => {
+  it('is usable after the relying party changes its profile from svc-base-v1 to svc-base-v2', async () => {
     const changing = await deployment.createTenants();
     const grant = await issueBudget(tenants, usesOf(1));
     expect(await decide(grant, CALL, changing)).toBe('UNKNOWN_CONSTRAINT');
@@ -147,7 +147,7 @@ describe('a budget', () => {
     expect([profile.status, profile.json.profile]).toEqual([200, 'svc-base-v2']);
   });
 
-  it('of a Capability gives way to one that has enough left', async () => {
+  it('that is too low for an Action is skipped for another Capability that covers it', async () => {
     const grant = await issueBudget(tenants, totalOf(100), purchase(PURCHASE));
     const first = await send(grant, buy(80));
     const second = await send(grant, buy(80));
@@ -157,8 +157,8 @@ describe('a budget', () => {
   });
 });
 
-describe('an outcome', () => {
-  it('cancelled gives back once; a correction of it takes that back once; the Attestations say so', async () => {
+describe('the outcome', () => {
+  it('cancelled restores the budget once, and its correction reverses that once; the Attestations say so', async () => {
     const grant = await issueBudget(tenants, usesOf(1));
     const { receipt } = await send(grant, CALL);
     const id = receipt.receipt_id;
@@ -194,7 +194,7 @@ describe('an outcome', () => {
     expect(outcomes.flatMap(({ consumption }) => consumption ?? [])).toHaveLength(2);
   });
 
-  it('cancelled by a correction gives back once too, and a correction of that one takes it back: a mistake gives no budget away', async () => {
+  it('cancelled by a correction also restores once, and a correction of that one reverses it for good', async () => {
     const grant = await issueBudget(tenants, usesOf(1));
     const { receipt } = await send(grant, CALL);
     const id = receipt.receipt_id;
@@ -210,13 +210,13 @@ describe('an outcome', () => {
     expect((await report(id, { type: 'cancelled' })).json.consumption).toBeUndefined();
   });
 
-  it('about what consumed nothing moves nothing', async () => {
+  it('cancelled for a decision that consumed nothing restores nothing', async () => {
     const grant = await issueBudget(tenants, usesOf(0));
     const { receipt } = await send(grant, CALL);
     expect((await report(receipt.receipt_id, { type: 'cancelled' })).json.consumption).toBeUndefined();
   });
 
-  it('reported many times at once restores once, and is reversed once', async () => {
+  it('cancelled 12 times concurrently restores once, and is reversed once', async () => {
     const grant = await issueBudget(tenants, usesOf(3));
     const { receipt } = await send(grant, CALL);
     const many = (event: object) =>
@@ -231,7 +231,7 @@ describe('an outcome', () => {
     ]);
   });
 
-  it('goes on beside verifications: what is given back is there to be used, exactly', async () => {
+  it('cancelled during verifications makes exactly the restored uses available', async () => {
     const grant = await issueBudget(tenants, usesOf(10));
     const consumed = await Promise.all(Array.from({ length: 10 }, () => send(grant, CALL)));
     const bodies = await Promise.all(Array.from({ length: 30 }, () => bodyFor(tenants, grant, CALL)));

@@ -29,7 +29,7 @@ const listSources = (): string[] => {
     .filter((name) => /\.(?:ts|tsx|mjs)$/.test(name) && !name.endsWith('.test.ts'));
 };
 
-it('comments of sources do not begin without their subject', () => {
+it('comments in sources begin with their subject', () => {
   const sources = listSources();
   expect(sources.length).toBeGreaterThan(1_000);
   const found = sources.flatMap((name) =>
@@ -38,7 +38,7 @@ it('comments of sources do not begin without their subject', () => {
   expect(found).toEqual([]);
 });
 
-it('a comment that does is found, in each form', () => {
+it('the check finds a comment that begins without its subject, in each form of comment', () => {
   const source = `
 /** Of these, one org's. */
   /**

@@ -33,7 +33,7 @@ const rows = (text: string, first: RegExp): string[][] =>
     )
     .filter(([cell = '']) => first.test(cell));
 
-it('the variables that protocol §14 gives to the runner and to the worker are theirs', () => {
+it('protocol §14 lists exactly the variables that the runner and the worker read', () => {
   const namedIn = (from: string, to: string): (string | undefined)[] => {
     const [, after = ''] = protocol.split(from);
     const [sentence = ''] = after.split(to);
@@ -45,7 +45,7 @@ it('the variables that protocol §14 gives to the runner and to the worker are t
   expect([...others, ...RUNNER_VARIABLES].toSorted()).toEqual([...WORKER_VARIABLES].toSorted());
 });
 
-it('the table of checks is the engine’s', () => {
+it('the table of checks in docs/protocol.md equals the checks of the engine', () => {
   const expected = CHECKS.map(({ id, requires, title, reasons, cites }, i) => [
     String(i + 1),
     id,
@@ -57,7 +57,7 @@ it('the table of checks is the engine’s', () => {
   expect(rows(protocol, /^[0-9]+$/)).toEqual(expected);
 });
 
-it('the configuration table is the one that the process reads by', () => {
+it('the configuration table in docs/protocol.md equals the variables that the process reads', () => {
   const expected = Object.entries(VARIABLES).map(([name, entry]) => [
     name,
     entry.standard,
@@ -67,18 +67,18 @@ it('the configuration table is the one that the process reads by', () => {
   expect(rows(protocol, /^(SVC_|DATABASE_)/)).toEqual(expected);
 });
 
-it('every error code is listed with its status', () => {
+it('docs/protocol.md lists every error code with its status', () => {
   const expected = Object.entries(ERROR_STATUS).map(([code, status]) => [code, String(status)]);
   const listed = rows(protocol, /^(?!SVC_)[A-Z_]+$/).map(([code, status]) => [code, status]);
   expect(listed.filter(([, status]) => /^[45][0-9]{2}$/.test(status ?? ''))).toEqual(expected);
 });
 
-it('the published documents have the hashes that are named', () => {
+it('docs/protocol.md contains the hashes of the profiles and of the trust configuration', () => {
   for (const { hash } of Object.values(PROFILES)) expect(protocol).toContain(hash);
   expect(protocol).toContain(sha256Of(portableCrypto, trustConfigDocument(TRUST_CONFIG)));
 });
 
-it('the worked example is the vector’s Grant, Proof and Receipt', () => {
+it('the worked example in docs/protocol.md is the Grant, Proof and Receipt of the vector allow-purchase', () => {
   const vector = JSON.parse(readText('vectors/evaluate/allow-purchase.json'));
   const parts = (jws: string): unknown[] =>
     jws.split('.', 2).map((part): unknown => JSON.parse(Buffer.from(part, 'base64url').toString()));
@@ -97,7 +97,7 @@ const inFolder = (folder: string) =>
     .map((name) => `${folder}${name}`);
 const documents = [...inFolder('./'), ...inFolder('docs/'), ...inFolder('docs/decisions/')];
 
-it('every relative link of the documents leads somewhere', () => {
+it('every relative link in the documents points to an existing file', () => {
   const broken = documents.flatMap((file) =>
     [...readText(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
       .map(([, target = '']) => target)
@@ -107,7 +107,7 @@ it('every relative link of the documents leads somewhere', () => {
   expect(broken).toEqual([]);
 });
 
-it('no command of the documents writes the banner of npm into a file or a pipe', () => {
+it('documented commands that redirect or pipe the output of npm run use --silent', () => {
   const lines = documents.flatMap((file) =>
     fencedBlocks(readText(file)).flatMap(({ code }) => code.split('\n')),
   );

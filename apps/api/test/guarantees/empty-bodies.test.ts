@@ -9,7 +9,7 @@ import { withDeployment } from '../world/deployment.ts';
 
 const deployment = withDeployment();
 
-it('is taken by exactly the routes whose body may be {}', () => {
+it('exactly these routes accept {} and therefore an empty body', () => {
   const taken = (Object.entries(routes) as [string, Route][])
     .filter(([, { body }]) => body?.safeParse({}).success)
     .map(([id]) => id);
@@ -24,7 +24,7 @@ it('is taken by exactly the routes whose body may be {}', () => {
   ]);
 });
 
-it('is taken there as {} is', async () => {
+it('an empty body is answered like {} on these routes', async () => {
   const { rpKey, rpDid, principalDid, principalKey } = await deployment.createTenants();
   const requests = `/principals/${principalDid}/access-requests`;
   for (const [method, path, key, status] of [
@@ -45,7 +45,7 @@ it('is taken there as {} is', async () => {
     }
 });
 
-it('is 400 elsewhere, and white space everywhere', async () => {
+it('an empty body is refused on /grants and /verify, and white space on a route that accepts an empty body', async () => {
   const { principalKey, rpKey } = await deployment.createTenants();
   const post = (path: string, key: string, rawBody: string) =>
     deployment.call('POST', path, { key, rawBody });

@@ -8,7 +8,7 @@ const ENDPOINTS = new URL('../endpoints/', import.meta.url);
 
 const kebabCase = (id: string): string => id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-it('every route has its test file, and every test file its route', () => {
+it('every route has a test file, and every test file belongs to a route', () => {
   const files = readdirSync(ENDPOINTS, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => name.replaceAll(sep, '/'));

@@ -43,7 +43,7 @@ const canRun = (page: string): boolean =>
   ].every(([command = '', ...words]) => spawnSync(command, words, { timeout: 60_000 }).status === 0);
 
 it.each(PAGES.filter(canRun))(
-  '%s',
+  'the blocks of page %s, run in order, print what the page shows',
   async (page) => {
     const followed = await follow(page, clone, { npm_config_registry: registry.url });
     for (const { said, printed } of followed) if (said !== null) expect(printed).toMatch(patternOf(said));
@@ -52,7 +52,7 @@ it.each(PAGES.filter(canRun))(
   PAGE_MS,
 );
 
-it('what a page says that is printed is compared to the letter', () => {
+it('the comparison of printed text is exact, except where the page has an ellipsis', () => {
   expect('201 drc_1\n403 X').toMatch(patternOf('201 drc_…\n403 X'));
   expect('a\nb\nc').toMatch(patternOf('a\n…\nc'));
   expect('201 drc_1\n403 Y').not.toMatch(patternOf('201 drc_…\n403 X'));

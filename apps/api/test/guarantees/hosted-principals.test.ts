@@ -14,8 +14,8 @@ const create = (deployment: typeof development, did: string, more: object = {}) 
   deployment.call('POST', '/principals', { key: ADMIN_TOKEN, body: { kind: 'hosted', did, ...more } });
 const newDid = (tail = '') => `did:web:${randomSlug('h')}.example${tail}`;
 
-describe('201', () => {
-  it('says how the domain is proven, and that it is not yet', async () => {
+describe('POST /principals, kind hosted', () => {
+  it('answers that the domain is unverified, and how to prove it', async () => {
     const host = `${randomSlug('h')}.example`;
     const did = `did:web:${host}:teams:buying`;
     const { json } = await create(development, did);
@@ -36,14 +36,14 @@ describe('201', () => {
     });
   });
 
-  it('a DID without a path has its document at the well-known place', async () => {
+  it('expects the document of a DID without a path at /.well-known/did.json', async () => {
     const did = newDid();
     expect((await create(development, did)).json.verification).toMatchObject({
       did_document_url: `https://${did.slice('did:web:'.length)}/.well-known/did.json`,
     });
   });
 
-  it('every Principal has a token of its own', async () => {
+  it('gives every Principal a different verification token', async () => {
     const tokens = new Set();
     for (const did of [newDid(), newDid()])
       tokens.add(((await create(development, did)).json.verification as { token: string }).token);
@@ -51,7 +51,7 @@ describe('201', () => {
   });
 });
 
-it('until it is verified its Grants are denied with ISSUER_UNVERIFIED', async () => {
+it('Grants of an unverified Principal are denied with ISSUER_UNVERIFIED', async () => {
   const managed: Tenants = await development.createTenants();
   const { did, key: apiKey } = await development.register('/principals', { kind: 'hosted', did: newDid() });
   const { privateJwk } = await generatePrincipalKey();
@@ -67,8 +67,8 @@ it('until it is verified its Grants are denied with ISSUER_UNVERIFIED', async ()
   expect(receipt).not.toHaveProperty('principal');
 });
 
-describe('409', () => {
-  it('a DID that is registered', async () => {
+describe('registration is a 409 for', () => {
+  it('a DID that is already registered', async () => {
     const did = newDid();
     expect((await create(development, did)).status).toBe(201);
     expect((await create(development, did)).json.error).toBe('CONFLICT');
@@ -79,13 +79,13 @@ describe('409', () => {
     `did:web:${DOMAIN}:org:x`,
     `did:web:status.${DOMAIN}`,
     `did:web:${DOMAIN}%3A8080:a`,
-  ])("%s, which lies under the service's own domain", async (did) => {
+  ])('%s, which is under the domain of the service', async (did) => {
     expect((await create(development, did)).json.error).toBe('CONFLICT');
   });
 });
 
 describe('a port in the DID', () => {
-  it('is for development', async () => {
+  it('is accepted in development', async () => {
     const port = 10_000 + Math.floor(Math.random() * 50_000);
     const { json } = await create(development, `did:web:localhost%3A${port}`);
     expect(json).toMatchObject({
@@ -104,14 +104,14 @@ describe('a port in the DID', () => {
     expect((await create(production, newDid())).status).toBe(201);
   });
 
-  it('production says so in /healthz, and asks browsers for https', async () => {
+  it('production sets env in /healthz and sends Strict-Transport-Security', async () => {
     const { json, headers } = await production.call('GET', '/healthz');
     expect(json).toEqual({ ok: true, env: 'production', did: `did:web:${DOMAIN}` });
     expect(headers['strict-transport-security']).toMatch(/^max-age=\d{8}/);
   });
 });
 
-describe('400', () => {
+describe('registration is a 400 with', () => {
   it.each([
     'did:web:',
     'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',

@@ -26,7 +26,7 @@ const allowOf = (path: string) => {
 const listed = (allow: unknown) => String(allow).split(', ').sort();
 
 describe.each([...METHODS_OF.keys()])('%s', (path) => {
-  it('405 with Allow for every method it does not have', async () => {
+  it('answers 405 with Allow to every method that it does not support', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
       if (allowOf(path).includes(method)) continue;
       const { status, json, headers } = await call(method, filled(path), { key: ADMIN_TOKEN });
@@ -35,7 +35,7 @@ describe.each([...METHODS_OF.keys()])('%s', (path) => {
     }
   });
 
-  it('OPTIONS names the methods, and answers a preflight exactly where the path is public', async () => {
+  it('answers OPTIONS with its methods, and with CORS headers only where the path is public', async () => {
     const { status, text, headers } = await call('OPTIONS', filled(path), {
       headers: { origin: 'https://page.example', 'access-control-request-method': 'GET' },
     });
@@ -51,7 +51,7 @@ describe.each([...METHODS_OF.keys()])('%s', (path) => {
 
 describe('HEAD', () => {
   it.each(['/healthz', '/.well-known/did.json', '/openapi.json', '/docs', '/org/nobody/did.json', '/me'])(
-    '%s answers as GET does, without the body',
+    '%s answers with the status and headers of GET, without the body',
     async (path) => {
       const [get, head] = [await call('GET', path), await call('HEAD', path)];
       expect([head.status, head.text]).toEqual([get.status, '']);
@@ -75,29 +75,29 @@ describe('404', () => {
     '/livez',
     '/openapi.json/',
     '/docs/redoc.js.map',
-  ])('%s, whatever the method', async (path) => {
+  ])('%s is not found, with every method', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE'])
       expect((await call(method, path)).json.error).toBe('NOT_FOUND');
   });
 });
 
-describe('400', () => {
+describe('malformed paths and bodies', () => {
   it.each(['/org/%E0%A4%A/did.json', '/evidence/%', '/relying-parties/%zz', '/status-lists/a/%C0'])(
-    '%s, whose percent-escapes are broken, counts against the address like any other call',
+    '%s, whose percent-escapes are invalid, is INVALID_REQUEST and counts against the limit of the address',
     async (path) => {
       const { json, headers } = await call('GET', path, { key: ADMIN_TOKEN });
       expect([json.error, headers['ratelimit-limit']]).toEqual(['INVALID_REQUEST', '300']);
     },
   );
 
-  it('a body in a content encoding', async () => {
+  it('a body with a Content-Encoding is 400', async () => {
     const headers = { 'content-encoding': 'gzip' };
     expect((await call('POST', '/principals', { key: ADMIN_TOKEN, rawBody: '{}', headers })).status).toBe(
       400,
     );
   });
 
-  it('a body over 64 KB is 413 on every route that takes one', async () => {
+  it('a body over 64 KB is PAYLOAD_TOO_LARGE on POST and PATCH routes', async () => {
     const rawBody = `{"kind":"${'x'.repeat(65_536)}"}`;
     for (const [method, path] of [
       ['POST', '/principals'],
@@ -112,7 +112,7 @@ describe('request ids', () => {
   it.each([
     ['up to 1,024 characters', 'x'.repeat(1_024)],
     ['of any script', 'заказ 42 — 注文 🛒'],
-  ])('X-Request-ID is taken over %s', async (_, id) => {
+  ])('an X-Request-ID %s is used as the request id', async (_, id) => {
     const sent = Buffer.from(id, 'utf8').toString('latin1');
     const { headers } = await call('GET', '/healthz', {
       headers: { 'x-request-id': sent },
@@ -124,7 +124,7 @@ describe('request ids', () => {
     ['longer', 'x'.repeat(1_025)],
     ['with a tab', 'a\tb'],
     ['with a control character of Unicode', Buffer.from('a\u0085b', 'utf8').toString('latin1')],
-  ])('X-Request-ID %s is ignored', async (_, id) => {
+  ])('an X-Request-ID %s is ignored', async (_, id) => {
     const { headers } = await call('GET', '/healthz', {
       headers: { 'x-request-id': id },
     });
@@ -132,7 +132,7 @@ describe('request ids', () => {
     expect(headers['svc-request-id']).not.toBe(id);
   });
 
-  it('X-Request-ID is taken over, echoed and written to the audit log', async () => {
+  it('X-Request-ID is used as the request id, echoed and written to the audit log', async () => {
     const id = 'trace 7; a="b" ~';
     const { status, headers } = await call('POST', '/relying-parties', {
       key: ADMIN_TOKEN,
@@ -146,7 +146,7 @@ describe('request ids', () => {
     expect(rows).toEqual([{ action: 'relying_party.create' }]);
   });
 
-  it('is on refusals too, and one of our own where the caller has none or an unusable one', async () => {
+  it('refusals have a request id too; without a usable X-Request-ID the service generates one', async () => {
     const ids = new Set<unknown>();
     for (const path of ['/healthz', '/nothing', '/me', '/evidence/%']) {
       const own = await call('GET', path);

@@ -63,7 +63,7 @@ const KITS: readonly Kit[] = [
 
 const deployment = withDeployment();
 
-it.runIf(isDeep)('npm run kits refuses what it does not know, by name, and runs nothing', () => {
+it.runIf(isDeep)('npm run kits refuses an unknown kit with its name, and runs nothing', () => {
   const runner = fileURLToPath(new URL('../../../../kits/differential/main.ts', import.meta.url));
   const program = ['--conditions=svc-source', '--import', import.meta.resolve('tsx'), runner];
   const { status, stdout, stderr } = spawnSync(process.execPath, [...program, '--kit', 'rust'], {
@@ -78,7 +78,7 @@ describe.each(KITS)('the kit for $name', ({ name, folder, probe, programs, comma
   const [command, ...args] = probe;
   const isInstalled = spawnSync(command, args, { timeout: 20_000 }).status === 0;
 
-  it('has a README with the programs that are run here', () => {
+  it('has a README that contains the programs and the commands that run here', () => {
     const readme = readFileSync(`${folder}README.md`, 'utf8');
     for (const program of [programs.purchase, programs.events])
       expect(readme).toContain(readFileSync(`${folder}${program}`, 'utf8'));
@@ -130,7 +130,7 @@ describe.each(KITS)('the kit for $name', ({ name, folder, probe, programs, comma
   };
 
   it.skipIf(!isInstalled || (name === 'go' && !isDeep))(
-    'issues, proves, asks and revokes: ALLOW, a replay denied, a revocation in force',
+    'issues a Grant, verifies a Proof and revokes: ALLOW, then PROOF_REPLAYED, then AUTHORITY_REVOKED',
     async () => {
       const output = await run(programs.purchase, await register());
       expect(output.match(/true|false|[A-Z]+_[A-Z]+/g)).toEqual([
@@ -141,7 +141,7 @@ describe.each(KITS)('the kit for $name', ({ name, folder, probe, programs, comma
   );
 
   it.skipIf(!isInstalled || (name === 'go' && !isDeep))(
-    'subscribes to events, pings, rotates, disables, enables, replays and deletes',
+    'creates, pings, rotates, disables, enables, replays and deletes an event subscription',
     async () => {
       const output = await run(programs.events, await register());
       expect(output.match(/[a-z]+|\d+/g)?.join(' ')).toMatch(

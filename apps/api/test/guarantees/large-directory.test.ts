@@ -60,7 +60,7 @@ const texts = async (query: string): Promise<string[]> => {
 };
 
 describe('the directory of 200 documents of 64 KB', () => {
-  it('comes in pages that the client libraries read, and all of them together are all of it', async () => {
+  it('is returned in pages of at most 1 MiB, which together contain every document once', async () => {
     const pages = await texts('kind=hosted&limit=200');
     for (const text of pages) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(READ_BYTES);
     expect(parseStrictJson(pages[0] ?? '').ok).toBe(true);
@@ -72,7 +72,7 @@ describe('the directory of 200 documents of 64 KB', () => {
     expect(pages.length).toBeLessThanOrEqual(Math.ceil(PRINCIPALS / 14));
   });
 
-  it('has each document as its host sent it, in the entry that it has by itself too', async () => {
+  it('shows a document as its host sent it, with the same bytes in the list and in the single entry', async () => {
     const [did = '', body = ''] = [...documents][0] ?? [];
     const [page = ''] = await texts('kind=hosted&limit=200');
     const path = `/principals/${encodeURIComponent(did)}`;
@@ -83,7 +83,7 @@ describe('the directory of 200 documents of 64 KB', () => {
   });
 });
 
-it('a number that no double holds is null in the directory, and other numbers are as they were sent', async () => {
+it('the directory shows a number outside the range of a double as null, and other numbers as they were sent', async () => {
   // First in the order of the directory.
   const did = 'did:web:a-number.example';
   const body = (number: string) => `{"id":"${did}","at":[1.50,${number}]}`;

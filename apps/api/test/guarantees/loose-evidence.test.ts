@@ -7,7 +7,7 @@ import { issueGrant } from '../world/tenants.ts';
 
 const deployment = withOwnDeployment();
 
-it('every list and every document that nobody was served and no Receipt names is loose, whatever wrote it', async () => {
+it('every status list and DID document that was never served and that no Receipt names is stored as loose evidence', async () => {
   const tenants = await deployment.createTenants();
   const { principalKey: key, agent } = tenants;
   const [first] = [await issueGrant(tenants), await issueGrant(tenants)];

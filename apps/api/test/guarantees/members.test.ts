@@ -30,8 +30,8 @@ const burst = async (key: string, orgId: string | null) => {
   return answers.map(({ status }) => status).sort();
 };
 
-describe('the last member that an org may have', () => {
-  it('is registered once, whoever asks for more at the same time, Principals and relying parties together', async () => {
+describe('the limit of members of an org', () => {
+  it('holds under concurrent registrations, for Principals and relying parties together', async () => {
     const orgId = await deployment.createOrg();
     const key = await deployment.createKey('org:admin', orgId);
     expect(await burst(key, orgId)).toEqual([...Array(MAX).fill(201), ...Array(8 - MAX).fill(400)]);
@@ -42,7 +42,7 @@ describe('the last member that an org may have', () => {
     });
   });
 
-  it('is none of another org’s, nor of those in no org', async () => {
+  it('does not apply to registrations outside of orgs', async () => {
     const orgId = await deployment.createOrg();
     const key = await deployment.createKey('org:admin', orgId);
     expect((await register(key, orgId, 0)).status).toBe(201);

@@ -131,7 +131,7 @@ exposed.set('up', new Set());
 it.each([
   ['alerts', alerts.map(({ expr }) => expr)],
   ['dashboard', panelExprs],
-] as const)('every metric and label that the %s ask for is exposed by a process', (_, exprs) => {
+] as const)('every metric and label that the %s use is exposed by a process', (_, exprs) => {
   const selectors = exprs.flatMap(selectorsIn);
   expect(selectors.length).toBeGreaterThan(20);
   const missing = selectors.filter(({ metric }) => !exposed.has(metric)).map(({ metric }) => metric);
@@ -142,7 +142,7 @@ it.each([
   }
 });
 
-it('and every one of a query that a document shows', () => {
+it('every metric and label in a documented query is exposed by a process', () => {
   const selectors = writtenExprs.flatMap(selectorsIn);
   expect(selectors.length).toBeGreaterThan(0);
   for (const { metric, labels } of selectors) {
@@ -153,13 +153,13 @@ it('and every one of a query that a document shows', () => {
   }
 });
 
-it('a metric that nobody exposes is noticed', () => {
+it('the check recognises a metric that no process exposes', () => {
   const [selector] = selectorsIn('sum(rate(svc_receipts_total{route="verify"}[5m]))');
   expect(selector).toEqual({ metric: 'svc_receipts_total', labels: { route: 'verify' } });
   expect(exposed.has('svc_receipts_total')).toBe(false);
 });
 
-it('every metric of ours is on the dashboard and in the table of docs/operations.md', () => {
+it('every svc_ metric is on the dashboard and in docs/operations.md', () => {
   const ours = [...exposed.keys()].filter((name) => /^svc_(?!.*_(?:bucket|sum|count)$)/.test(name));
   const shown = new Set(
     panelExprs.flatMap(selectorsIn).map(({ metric }) => metric.replace(/_(?:bucket|sum|count)$/, '')),
@@ -169,7 +169,7 @@ it('every metric of ours is on the dashboard and in the table of docs/operations
   expect(ours.filter((name) => !documented.includes(`\`${name}`))).toEqual([]);
 });
 
-it('routes, holds, jobs, their items and events that alerts ask for exist, and such items and events count from 0 on', () => {
+it('routes, jobs, items and events in alerts exist, and every alarming item is in an alert', () => {
   const asked = alerts.flatMap(({ expr }) => selectorsIn(expr));
   const valuesOf = (label: string) => asked.flatMap(({ labels }) => labels[label]?.split('|') ?? []);
   expect(Object.keys(routes)).toEqual(expect.arrayContaining(valuesOf('route')));
@@ -188,7 +188,7 @@ it('routes, holds, jobs, their items and events that alerts ask for exist, and s
   expect([...ALARMING_EVENTS].filter((event) => !logged.has(event))).toEqual([]);
 });
 
-it('the table of the worker in docs/operations.md has every job, with how often it looks', () => {
+it('the worker table in docs/operations.md has every job with its interval', () => {
   const section = readText('docs/operations.md').split('## The worker')[1]?.split(/^## /m)[0] ?? '';
   const rows = [...section.matchAll(/^\| `([a-z-]+)` \| (\d+ (?:s|min|h)) \| [^|]+ \|$/gm)];
   // No job runs here, so the object for packing is never used.
@@ -208,7 +208,7 @@ const inWords = (ms: number): string => {
 /** Their names look alike, but they remove nobody's authority: they concern the delivery of events, and the sandbox. */
 const NO_AUTHORITY = ['disableEventSubscription', 'revokeDemo'];
 
-it('SvcRevocationFails asks for every route that revokes, disables, retires, compromises, pauses, releases or transfers', () => {
+it('SvcRevocationFails covers every route that revokes, disables, retires, compromises, pauses, releases or transfers', () => {
   const taking = Object.keys(routes)
     .filter((route) => /^(?:revoke|disable|retire|compromise|pause|release|transfer)/.test(route))
     .filter((route) => !NO_AUTHORITY.includes(route));
@@ -217,7 +217,7 @@ it('SvcRevocationFails asks for every route that revokes, disables, retires, com
   expect(selector?.labels.route?.split('|').sort()).toEqual(taking.sort());
 });
 
-it('a route that never failed counts its failures from 0 on, so that the first one is an increase', () => {
+it('every route exposes its 500 and 503 counters with 0 before its first failure', () => {
   const lines = new Set(ofApi.split('\n'));
   const without = [...Object.keys(routes), 'none'].flatMap((route) =>
     [500, 503]
@@ -237,13 +237,13 @@ describe('the runbook', () => {
       .map((text) => [text.split('\n', 1)[0] ?? '', text.split(/^## /m)[0] ?? '']),
   );
 
-  it('has a section for each alert, and no other; each alert links to its own', () => {
+  it('has exactly one section for each alert, and each alert links to its section', () => {
     expect([...sections.keys()].sort()).toEqual(alerts.map(({ alert }) => alert).sort());
     for (const { alert, annotations } of alerts)
       expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
   });
 
-  it('each section has steps, and each step a query of a log, or of a metric where no log has it', () => {
+  it('has at least two steps in each section, and a log or metric query in each step', () => {
     for (const [alert, text] of sections) {
       const [, ...steps] = text.split(/^(?=[0-9]\. )/m);
       expect(steps.length, alert).toBeGreaterThanOrEqual(2);
@@ -254,7 +254,7 @@ describe('the runbook', () => {
     }
   });
 
-  it('its queries ask for events that are logged, and of each for fields that it has', () => {
+  it('uses only documented log events and their fields in its queries', () => {
     const table = documentedEvents();
     for (const [, query = ''] of runbook.matchAll(/^ {3}.*?jq -\w+ '(.*?)'/gm)) {
       const events = [...query.matchAll(/\.msg == "([^"]+)"/g)].map(([, event = '']) => event);
@@ -296,7 +296,7 @@ const documentedEvents = () => {
   );
 };
 
-it('the table of log events is what the sources log, field for field', () => {
+it('the table of log events has exactly the events that the sources log, with all their fields', () => {
   const documented = documentedEvents();
   const logged = listLoggedEvents();
   expect(logged.length).toBeGreaterThan(35);

@@ -43,7 +43,7 @@ const verify = async (grant: HeldGrant, node: number) => {
 };
 
 describe('after the first ALLOW under an id', () => {
-  it('a wider Grant is denied at P6 on every node, whichever key signs it, and the first is still allowed', async () => {
+  it('a different Grant is denied at P6 on every node, with any signing key, and the first Grant is still allowed', async () => {
     const grant = await issueGrant(tenants);
     expect((await verify(grant, 0)).decision).toBe('ALLOW');
     for (const other of [await widen(grant), await widen(grant, 1_000_000, 1), await widen(grant, 999)])
@@ -58,7 +58,7 @@ describe('after the first ALLOW under an id', () => {
     for (const node of [0, 1]) expect((await verify(grant, node)).decision).toBe('ALLOW');
   });
 
-  it('a DENY before it binds nothing', async () => {
+  it('the id is bound to the Grant of that ALLOW, not to the Grant of an earlier DENY', async () => {
     const grant = await issueGrant(tenants);
     expect((await verify(await widen(grant, 1), 0)).reason).toBe('AMOUNT_EXCEEDS_AUTHORITY');
     expect((await verify(await widen(grant), 1)).decision).toBe('ALLOW');
@@ -66,7 +66,7 @@ describe('after the first ALLOW under an id', () => {
   });
 });
 
-it(`in ${RACES} races through two nodes every ALLOW of an id is of one Grant`, async () => {
+it(`in ${RACES} races on two nodes every ALLOW of a Grant id concerns the same Grant`, async () => {
   for (let i = 0; i < RACES; i++) {
     const grant = await issueGrant(tenants);
     const rivals = [grant, await widen(grant)] as const;

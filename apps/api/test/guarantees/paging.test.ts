@@ -58,7 +58,7 @@ const idsOf = (pages: readonly Page[]) => pages.flatMap(({ grants }) => grants.m
 const principalKey = () => deployment.createKey('principal', tenants.principalDid);
 
 it.each([7, 50, 200])(
-  'pages of %d are full but the last, and together every Grant once, newest first',
+  'pages of %d are full except the last, and together list every Grant once, newest first',
   async (limit) => {
     const pages = await readPages(await principalKey(), `limit=${limit}`);
     expect(idsOf(pages)).toEqual(stored);
@@ -68,23 +68,23 @@ it.each([7, 50, 200])(
   },
 );
 
-it('without a limit a page has 50', async () => {
+it('a page has 50 Grants where the request has no limit', async () => {
   const { json } = await deployment.call('GET', '/grants', { key: await principalKey() });
   expect(json.grants).toHaveLength(50);
 });
 
-it('a page that ends exactly with the last Grant has no cursor', async () => {
+it('a page that ends with the last Grant has no next_cursor, even if the page is full', async () => {
   const pages = await readPages(await principalKey(), `limit=${STORED / 3}`);
   expect(pages.map(({ grants }) => grants.length)).toEqual([150, 150, 150]);
 });
 
-it('the org and the operator page through the same Grants', async () => {
+it('the org and the operator get the same Grants in the same order', async () => {
   const org = await deployment.createKey('org:read', orgId);
   expect(idsOf(await readPages(org, 'limit=200'))).toEqual(stored);
   expect(idsOf(await readPages(ADMIN_TOKEN, `limit=200&principal=${tenants.principalDid}`))).toEqual(stored);
 });
 
-it('Grants allocated and revoked between pages neither hide, repeat nor add one on the later pages', async () => {
+it('Grants allocated and revoked between two pages do not change the later pages', async () => {
   const added: string[] = [];
   const pages = await readPages(await principalKey(), 'limit=45', async () => {
     added.push(await allocate());
@@ -97,7 +97,7 @@ it('Grants allocated and revoked between pages neither hide, repeat nor add one 
   expect(idsOf(await readPages(await principalKey(), 'state=active&limit=200'))).toEqual(stored);
 });
 
-it('a cursor gives the same page again, and belongs to no key', async () => {
+it('a cursor returns the same page for every key that may read the Grants', async () => {
   const first = await deployment.call('GET', '/grants?limit=5&state=active', { key: await principalKey() });
   const path = `/grants?limit=5&state=active&cursor=${first.json.next_cursor}`;
   const texts = [];

@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 
 describe('where plans are enforced', () => {
-  it('402 of AuthZEN, in a batch for each item, and the Proof allows as soon as there is a plan', async () => {
+  it('AuthZEN without a plan is 402, in a batch for each item; the same Proof is allowed once there is a plan', async () => {
     const { orgId, tenants, grant } = await openOrg();
     const { grant: presented, proof, action } = await verifyBody(tenants, grant);
     const asked = {
@@ -89,7 +89,7 @@ describe('where plans are enforced', () => {
     expect((await ask('evaluation', asked)).json).toMatchObject({ decision: true });
   });
 
-  it('of a blocked org, Grants that only name the sandbox pass, are denied, and count', async () => {
+  it('forged Grants that name the sandbox as issuer are denied and counted, even for a blocked org', async () => {
     const { orgId, send } = await openOrg();
     await put(orgId, { check_cap: 5, cap_since: fromNow(-60_000), production: 'blocked' });
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -106,7 +106,7 @@ describe('where plans are enforced', () => {
     }
   });
 
-  it('402 without a plan: no Receipt, and the Proof allows as soon as there is one', async () => {
+  it('/verify without a plan is 402 without a Receipt; the same Proof is allowed once there is a plan', async () => {
     const { orgId, tenants, grant, send } = await openOrg();
     const body = await verifyBody(tenants, grant);
     const refused = await send(body);
@@ -126,12 +126,12 @@ describe('where plans are enforced', () => {
     expect(await metric(enforcing, 'refused')).toBeGreaterThan(1);
   });
 
-  it('whatever is wrong inside the envelope, the plan is asked for first', async () => {
+  it('the plan is checked before the Grant: a malformed Grant without a plan is 402', async () => {
     const { send } = await openOrg();
     expect((await send({ grant: 'x', proof: 'x', action: {} })).status).toBe(402);
   });
 
-  it('denials count as checks, and a new cap_since is a fresh count', async () => {
+  it('denials count as checks, and a new cap_since resets the count', async () => {
     const { orgId, send } = await openOrg();
     const cap = { check_cap: 2, cap_since: fromNow(-60_000) };
     await put(orgId, cap);
@@ -143,7 +143,7 @@ describe('where plans are enforced', () => {
     expect((await send()).status).toBe(200);
   });
 
-  it('a stored answer is given again under its Idempotency-Key without a plan', async () => {
+  it('a stored answer is repeated for its Idempotency-Key even when the plan is blocked', async () => {
     const { orgId, tenants, grant } = await openOrg();
     await put(orgId);
     const request = {
@@ -159,7 +159,7 @@ describe('where plans are enforced', () => {
   it.each([
     ['comp', COMP_ORG],
     ['self-test', SELF_TEST_ORG],
-  ])('a %s org never needs one', async (_, orgId) => {
+  ])('a %s org never needs a plan, and its checks are counted', async (_, orgId) => {
     const { send } = await openOrg(enforcing, orgId);
     expect((await send()).status).toBe(200);
     const { json } = await put(orgId, { production: 'blocked', check_cap: 0, cap_since: fromNow(-60_000) });
@@ -169,7 +169,7 @@ describe('where plans are enforced', () => {
     expect((await get(orgId)).production_checks_since_cap).toBe(2);
   });
 
-  it('a relying party outside every org is not subject to one, and is when it has joined', async () => {
+  it('a relying party outside every org needs no plan; after it joins an org it does', async () => {
     const tenants = await enforcing.createTenants();
     const grant = await issueGrant(tenants);
     const send = async () =>
@@ -181,7 +181,7 @@ describe('where plans are enforced', () => {
     expect((await send()).status).toBe(402);
   });
 
-  it('Grants of the sandbox need none and are not counted; one that only claims to be is denied, and counted', async () => {
+  it('sandbox Grants need no plan and are not counted; a forged one is denied and counted', async () => {
     const { orgId, tenants } = await openOrg();
     await put(orgId, { check_cap: 0, cap_since: fromNow(-60_000) });
     const sandbox = await insertSandbox(tenants);
@@ -199,7 +199,7 @@ describe('where plans are enforced', () => {
     expect((await send(await verifyBody(tenants, await issueGrant(tenants)))).status).toBe(402);
   });
 
-  it('409: nobody registers the sandbox’s slug', async () => {
+  it('registration of the slug sandbox is a 409', async () => {
     const keys = [(await generatePrincipalKey()).registration];
     const body = { kind: 'managed', slug: 'sandbox', keys };
     const { status, json } = await enforcing.call('POST', '/principals', { key: ADMIN_TOKEN, body });
@@ -208,7 +208,7 @@ describe('where plans are enforced', () => {
 });
 
 describe('where plans are only logged', () => {
-  it('nothing is refused, everything is counted, and the log tells of an org once a minute at most', async () => {
+  it('no check is refused, every check is counted, and an org without a plan is logged once', async () => {
     const { orgId, send } = await openOrg(logging);
     for (const change of [null, { production: 'blocked' }, { check_cap: 1, cap_since: fromNow(-60_000) }]) {
       if (change !== null) await put(orgId, change, logging);

@@ -28,8 +28,8 @@ const expectLimit = (answers: readonly ContractAnswer[], limit: number, passing:
   }
 };
 
-describe('429 on the call after the last one allowed', () => {
-  it("/verify: each key at its relying party's own limit, whatever the envelope", async () => {
+describe('each limit answers 429 to the first call above it', () => {
+  it('/verify: the limit of the relying party for each key, including calls with an invalid envelope', async () => {
     const answers = await inOneWindow(async () => {
       const key = await deployment.createKey('rp', tenants.rpDid);
       return times(9, () => deployment.call('POST', '/verify', { key, body: DENIED }));
@@ -37,7 +37,7 @@ describe('429 on the call after the last one allowed', () => {
     expectLimit(answers, 7, 200);
   });
 
-  it('any other authenticated call: 120 for each key, refusals included', async () => {
+  it('other authenticated calls: 120 a minute for each key, over all routes together', async () => {
     const answers = await inOneWindow(async () => {
       const key = await deployment.createKey('principal', tenants.principalDid);
       const all = await times(60, () => deployment.call('GET', '/me', { key }));
@@ -47,7 +47,7 @@ describe('429 on the call after the last one allowed', () => {
     expectLimit(answers, 120, 200);
   });
 
-  it('public calls: 300 for each address, and another address is not affected', async () => {
+  it('public calls: 300 a minute for each address; another address is not affected', async () => {
     let other: ContractAnswer | undefined;
     const answers = await inOneWindow(async () => {
       const ip = freshAddress();
@@ -59,7 +59,7 @@ describe('429 on the call after the last one allowed', () => {
     expect(other?.status).toBe(200);
   });
 
-  it('failed authentications: 20 for each address; a key that has worked is still let in from there', async () => {
+  it('failed authentications: 20 a minute for each address; a key that worked before is still accepted from there', async () => {
     let working: ContractAnswer | undefined;
     const answers = await inOneWindow(async () => {
       const ip = freshAddress();
@@ -74,8 +74,8 @@ describe('429 on the call after the last one allowed', () => {
   });
 });
 
-describe('counts are kept apart', () => {
-  it('by whose they are: a relying party that somebody else registers under a Principal’s DID keeps it from no revocation', async () => {
+describe('limits count separately', () => {
+  it('for a Principal and a relying party of another org with the same DID: calls of one do not block a revocation by the other', async () => {
     const [owner, other] = [await orgAdminKey(), await orgAdminKey()];
     const agent = tenants.agent.did;
     let revoked: ContractAnswer | undefined;
@@ -96,7 +96,7 @@ describe('counts are kept apart', () => {
     expect(revoked).toMatchObject({ status: 200, json: { revoked: true } });
   });
 
-  it('by key, by bucket, and from what the address is allowed', async () => {
+  it('for each key, for /verify and other calls of a key, and for public calls of an address', async () => {
     const others = await inOneWindow(async () => {
       const { rpDid, rpKey } = await deployment.createTenants({ rp: { verify_rate_limit_per_minute: 7 } });
       const two = await deployment.createKey('rp', rpDid);
@@ -111,7 +111,7 @@ describe('counts are kept apart', () => {
     expect(others.map(({ headers }) => headers['ratelimit-remaining'])).toEqual(['6', '119', '299']);
   });
 
-  it('unknown paths and refused methods are public calls too, and pages have a count of their own', async () => {
+  it('for pages; unknown paths and refused methods count as public calls', async () => {
     const answers = await inOneWindow(async () => {
       const ip = freshAddress();
       const all = [];
@@ -135,7 +135,7 @@ describe('counts are kept apart', () => {
   });
 });
 
-it('windows end with the minute of the clock: RateLimit-Reset is what is left of it', async () => {
+it('windows end with the minute of the clock, and RateLimit-Reset is the number of seconds until then', async () => {
   const secondsLeft = () => Math.ceil((WINDOW_MS - (Date.now() % WINDOW_MS)) / 1000);
   let before = 0;
   let after = 0;

@@ -17,14 +17,14 @@ const readText = (path: string): string => readFileSync(new URL(path, import.met
 it.each([
   ['README.md', 'quickstart'],
   ['docs/guide/start/relying-party.md', 'hosted-service'],
-])('the TypeScript in %s is, letter for letter, the program %s that runs here', (page, program) => {
+])('the TypeScript block in %s equals the program examples/%s.ts exactly', (page, program) => {
   const blocks = [...readText(`../../../../${page}`).matchAll(/^```ts\n(.*?)^```$/gms)].map(
     ([, code]) => code,
   );
   expect(blocks).toEqual([readText(`../../../../examples/${program}.ts`)]);
 });
 
-it('the example is allowed', async () => {
+it('the quickstart example prints ALLOW', async () => {
   vi.stubEnv('BASE_URL', api.processes[0]?.baseUrl);
   vi.stubEnv('ADMIN_TOKEN', ADMIN_TOKEN);
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
@@ -37,7 +37,7 @@ it('the example is allowed', async () => {
   }
 });
 
-it('with the three things that the operator of a hosted service gives, the verifier is ready; with a wrong one it says which', async () => {
+it('the hosted-service example starts with correct settings; with a wrong one it fails and names it', async () => {
   const { baseUrl = '' } = api.processes[0] ?? {};
   const body = { kind: 'managed', slug: 'my-shop' };
   const shop = JSON.parse((await call(baseUrl, 'POST', '/relying-parties', { key: ADMIN_TOKEN, body })).text);

@@ -115,7 +115,7 @@ const ofThisShop = (): Names => ({
   'did:web:shop.example': world.shop.did,
 });
 
-it('the shop in Express allows the Agent, at the price of the shop alone and for what there is', async () => {
+it('the Express shop allows the Agent only with the price of the shop and for an existing order', async () => {
   vi.stubEnv('SVC_RP_KEY', world.shop.key);
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -149,7 +149,7 @@ it('the shop in Express allows the Agent, at the price of the shop alone and for
   }
 });
 
-it('the shop in Fastify allows the Agent too, and so do fetch handlers and a verifier alone', async () => {
+it('the Fastify route, the fetch handlers and the bare verifier of the README allow the Agent', async () => {
   const { did, key } = world.shop;
   const verifier = rpSdk.createVerifier({
     baseUrl: deployment.process.baseUrl,
@@ -210,7 +210,7 @@ it('the shop in Fastify allows the Agent too, and so do fetch handlers and a ver
   expect(proceed.mock.calls).toMatchObject([[{ action: 'commerce:purchase' }, { decision: 'ALLOW' }]]);
 });
 
-it('a shop asks about a denial, the Principal approves, and the Agent comes again with what it was handed', async () => {
+it('a shop requests approval of a denied Action, the Principal approves, and the new Grant is allowed', async () => {
   const tenants = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
   const { baseUrl } = deployment.process;
   const { principal: client, agent: buyer, rpDid: audience, rpKey: apiKey } = tenants;

@@ -63,7 +63,7 @@ const EXECUTED: Readonly<Record<string, number>> = {
   transparency: 2,
 };
 
-it('no package has a block that nobody executes', () => {
+it('the READMEs have exactly the numbers of blocks that these tests expect', () => {
   const counts = readdirSync(new URL('packages/', ROOT)).flatMap((name) => {
     try {
       return [[name, blocksOf(name).length] as const];
@@ -88,7 +88,7 @@ beforeAll(async () => {
   serviceDidDocument = await callJson(baseUrl, 'GET', '/.well-known/did.json');
 });
 
-it('protocol decides what it is handed', async () => {
+it('protocol: the example evaluates a request without known facts to DENY', async () => {
   const { grant, proof, action } = readJson('vectors/evaluate/allow-purchase.json').input;
   const answer = (lookups: readonly protocol.Lookup[]) =>
     Object.fromEntries(lookups.map(({ fact }) => [fact, protocol.absent]));
@@ -100,7 +100,7 @@ it('protocol decides what it is handed', async () => {
   expect(printed).toEqual([expect.stringMatching(/^DENY ISSUER_UNKNOWN \{.*"receipt_id"/)]);
 });
 
-it('receipts verifies, signs and audits a Receipt of the service, and verifies a bundle', async () => {
+it('receipts: the examples verify, sign and audit a Receipt of the service, and verify a bundle', async () => {
   const [verify, signing, auditing, bundled] = blocksOf('receipts');
   const { responseText, receipt, asked } = decided;
   const own = { 'did:web:svc.example': serviceDidDocument.id };
@@ -141,7 +141,7 @@ it('receipts verifies, signs and audits a Receipt of the service, and verifies a
   expect(archived.printed).toEqual([expect.stringMatching(/^ALLOW \d{4}-\d\d-\d\d \d+$/)]);
 });
 
-it('conformance runs the vectors against an endpoint', async () => {
+it('conformance: the example runs vectors against an endpoint', async () => {
   const server = await conformanceNode.serveConformance(conformanceNode.createOwnEngine());
   try {
     const { cases, ...set } = conformanceNode.readVectorSet();
@@ -164,7 +164,7 @@ const createVerifier = () =>
     relyingParty: tenants.rpDid,
   });
 
-it('sdk-rp: what a dry run tells', async () => {
+it('sdk-rp: the dry-run example prints the failed check and what to do', async () => {
   const verifier = createVerifier();
   const { printed } = await runBlock(blockWith('sdk-rp', 'verifier.dryRun('), {
     modules,
@@ -173,7 +173,7 @@ it('sdk-rp: what a dry run tells', async () => {
   expect(printed).toEqual([expect.stringMatching(/^T5 .*The Agent must sign a new Proof/)]);
 });
 
-it('sdk-rp: keys and records', async () => {
+it('sdk-rp: the example of keys and records works', async () => {
   const verifier = createVerifier();
   const exported: string[] = [];
   const process = { stdout: { write: (text: string) => exported.push(text) } };
@@ -190,7 +190,7 @@ it('sdk-rp: keys and records', async () => {
   expect(exported.join('')).toContain(decided.receipt.receipt_id);
 });
 
-it('sdk-principal: keys and records', async () => {
+it('sdk-principal: the example of keys and records works', async () => {
   const own = await createTenants(deployment.process.baseUrl);
   const { grantId } = await issueGrant(own);
   const { wanted, printed } = await runBlock<{ revokedGrants: readonly string[] }>(
@@ -206,7 +206,7 @@ it('sdk-principal: keys and records', async () => {
   expect(printed).toContainEqual(expect.stringContaining('ci'));
 });
 
-it('sdk-principal and sdk-rp: an Agent signs its requests too, and a shop demands it of the key of the Proof', async () => {
+it('sdk-principal and sdk-rp: an Agent signs its HTTP requests, and the shop refuses an unsigned request', async () => {
   const { agent, rpDid } = tenants;
   const { grant } = await issueGrant(tenants);
   const action = { type: 'commerce:purchase', resource: 'order/1', amount: 100, currency: 'USD' } as const;

@@ -43,7 +43,7 @@ const callerOf = (key: string) => {
 };
 
 describe('an org that signed itself up', () => {
-  it('makes so many changes in all, on all nodes together, and more once it has a plan', async () => {
+  it('can make SVC_SELF_SERVE_CHANGES changes on all nodes together, then gets 403 until it has a plan', async () => {
     const { org, org_admin_key: key, relying_party: rp } = await signUp();
     const call = callerOf(key);
     const rename = async () => (await call('PATCH', `/relying-parties/${rp.did}`, { name: 'x' })).status;
@@ -61,7 +61,7 @@ describe('an org that signed itself up', () => {
     for (const _ of [1, 2]) expect(await rename()).toBe(200);
   });
 
-  it('revokes, disables, retires and compromises however much it has changed', async () => {
+  it('can revoke, disable, retire and compromise after its changes are used up', async () => {
     const { org, org_admin_key: adminKey } = await signUp();
     const tenants = await deployment.createTenants({ orgId: org.org_id });
     const call = callerOf(tenants.principalKey);
@@ -86,7 +86,7 @@ describe('an org that signed itself up', () => {
     expect((await callerOf(adminKey)('POST', revoke)).status).toBe(200);
   });
 
-  it('verifies 600 times a minute, all its relying parties together', async () => {
+  it('can verify 600 times a minute with all its relying parties together', async () => {
     const evaluations = Array(50).fill({});
     const batchBy = async (key: string | undefined) =>
       (await deployment.call('POST', '/access/v1/evaluations', { key: key ?? '', body: { evaluations } }))
@@ -105,7 +105,7 @@ describe('an org that signed itself up', () => {
     expect(statuses).toEqual([...Array(12).fill([200, 200]), [429, 200], [429, 200]]);
   });
 
-  it('an org that the operator made is not counted', async () => {
+  it('differs from an org that the operator made, whose changes are not limited', async () => {
     const orgId = await deployment.createOrg();
     const { rpDid } = await deployment.createTenants({ orgId });
     const call = callerOf(await deployment.createKey('org:admin', orgId));
@@ -115,7 +115,7 @@ describe('an org that signed itself up', () => {
 });
 
 describe('the sandbox', () => {
-  it('takes so many calls a day that store something, of all addresses and on all nodes together; what was minted can be revoked', async () => {
+  it('accepts SVC_DEMO_PER_DAY storing calls a day from all addresses on all nodes; revocation is possible afterwards', async () => {
     const post = (path: string, body: object, i = 0) =>
       contractCall(sandbox.processes[i % 2]?.baseUrl ?? '', 'POST', path, { body, ip: freshAddress() });
     const minted = await post('/demo/mint', {});

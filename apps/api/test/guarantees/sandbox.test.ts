@@ -14,7 +14,7 @@ const { deployment, post, mint, verify } = withSandbox(withOwnDeployment({ SVC_D
 const without = withOwnDeployment();
 
 describe('the public numbers', () => {
-  it('count none of the sandbox’s own: its parties stand beside the customers, its decisions in no total', async () => {
+  it('exclude the sandbox: its Principal and relying party are counted only as self_test, its decisions not at all', async () => {
     await deployment.createTenants();
     expect(await verify(await mint())).toMatchObject({ decision: 'ALLOW' });
     const { json } = await deployment.call('GET', '/metrics');
@@ -35,8 +35,8 @@ describe('the public numbers', () => {
   });
 });
 
-describe('the limit of an address', () => {
-  it('is 60 calls a minute over all of them, its own and not that of other public calls', async () => {
+describe('the sandbox limit of an address', () => {
+  it('is 60 calls a minute over all /demo routes together, separate from the limit of other public calls', async () => {
     const { answers, other } = await inOneWindow(async () => {
       const ip = freshAddress();
       const answers = await times(57, () => deployment.call('GET', '/demo/info', { ip }));
@@ -60,7 +60,7 @@ describe('without SVC_DEMO', () => {
     ['GET', '/demo/mint'],
     ['DELETE', '/demo/info'],
     ['GET', '/playground'],
-  ])('%s %s is 404, whatever is sent', async (method, path) => {
+  ])('%s %s is 404 for every body', async (method, path) => {
     for (const rawBody of ['{', '{}', undefined]) {
       const options = method === 'POST' && rawBody !== undefined ? { rawBody } : {};
       const { status, json } = await without.call(method, path, options);
@@ -68,7 +68,7 @@ describe('without SVC_DEMO', () => {
     }
   });
 
-  it('there is no sandbox Principal', async () => {
+  it('the sandbox Principal does not exist', async () => {
     expect((await without.call('GET', '/org/sandbox/did.json')).status).toBe(404);
     const { rows } = await without.sql.query('select count(*)::int as count from principals');
     expect(rows).toEqual([{ count: 0 }]);
@@ -99,7 +99,7 @@ describe('keys of the sandbox', () => {
     return path;
   };
 
-  it('rotate with the file: what is new is published, what has left is retired, and its Grants stay good', async () => {
+  it('follow the key file: a new key is published, a removed key is retired, and Grants of the retired key stay valid', async () => {
     const [[first, state] = []] = await keyStates();
     expect(state).toBe('active');
     const minted = await mint();
@@ -121,7 +121,7 @@ describe('keys of the sandbox', () => {
     }
   });
 
-  it('a node whose key is retired, or is not the one that its kid names, does not start', async () => {
+  it('a node does not start with a retired key, or with another key under a known kid', async () => {
     const own = startApiNodes(1, deployment.databaseUrl, { SVC_DEMO: '1' });
     await expect(own).rejects.toThrow(/#key-\d+ is retired/);
     const other = writeKeys('other.json', [newJwk('key-1000000')]);

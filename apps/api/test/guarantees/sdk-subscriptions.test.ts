@@ -23,7 +23,7 @@ type Clients = Awaited<ReturnType<typeof clients>>;
 it.each([
   ['sdk-rp', 'verifier', 'https://shop.example/hooks/svc', verifyWebhook],
   ['sdk-principal', 'client', 'https://acme.example/hooks/svc', verifyAsPrincipal],
-] as const)('%s: what the README shows', async (name, client, url, verify) => {
+] as const)('%s: the subscription example of the README works', async (name, client, url, verify) => {
   const own: Pick<Clients, 'verifier' | 'client'> = await clients();
   world.received.splice(0);
   let secret = '';
@@ -52,7 +52,7 @@ it.each([
   expect(event).toMatchObject({ type: 'ping', subscription_id: wanted.subscription_id });
 });
 
-it('each method does what its route does', async () => {
+it('each subscription method of the client returns the result of its route', async () => {
   const { verifier, tenants } = await clients();
   const { subscriptions } = verifier;
   const types = ['decision.deny'] as const;
@@ -76,7 +76,7 @@ it('each method does what its route does', async () => {
   await expect(subscriptions.delete(id)).rejects.toMatchObject({ kind: 'refused', code: 'NOT_FOUND' });
 });
 
-it('an id that is none is refused before anything is sent', async () => {
+it('a malformed subscription id is refused by the client', async () => {
   const { verifier } = await clients();
   for (const id of ['', 'whs_1', '../decisions'])
     await expect(verifier.subscriptions.disable(id)).rejects.toThrow(SvcError);

@@ -74,7 +74,7 @@ const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 };
 
 describe('a Principal', () => {
-  it('disables an Agent: all of its Grants are named, and none allows any more', async () => {
+  it('disables an Agent: the answer lists all its Grants, and each is denied with AUTHORITY_REVOKED afterwards', async () => {
     const { client, did } = await createPrincipal('disabling');
     const shop = await createRelyingParty('disabling');
     const agent = await createAgent();
@@ -92,7 +92,7 @@ describe('a Principal', () => {
     expect((await client.agents.disable(agent.did)).revokedGrants).toEqual(revokedGrants);
   });
 
-  it('retires a key: what it signed stays valid, what is allocated later does not', async () => {
+  it('retires a key: Grants that it signed before stay valid, Grants allocated later are denied', async () => {
     const { clientOf, did } = await createPrincipal('retiring');
     const shop = await createRelyingParty('retiring');
     const agent = await createAgent();
@@ -108,7 +108,7 @@ describe('a Principal', () => {
     );
   });
 
-  it('marks a key compromised: nothing that it signed allows any more, and it stays so', async () => {
+  it('marks a key compromised: Grants that it signed are denied, and the state cannot be changed back to retired', async () => {
     const { clientOf, did, client } = await createPrincipal('compromised');
     const shop = await createRelyingParty('compromised');
     const agent = await createAgent();
@@ -126,7 +126,7 @@ describe('a Principal', () => {
     ]);
   });
 
-  it('pauses a Grant, an Agent and itself, and goes on', async () => {
+  it('pauses and resumes a Grant, an Agent and itself', async () => {
     const { client, did } = await createPrincipal('pausing');
     const shop = await createRelyingParty('pausing');
     const agent = await createAgent();
@@ -151,7 +151,7 @@ describe('a Principal', () => {
     expect((await client.pauses.page()).pauses).toEqual([]);
   });
 
-  it('with the key of its org: pauses a Grant and an Agent of a member, a member, and the org', async () => {
+  it('client with an org key pauses and resumes a Grant and an Agent of a member, the member, and the org', async () => {
     const { org_id: orgId } = await callJson<{ org_id: string }>(baseUrl(), 'POST', '/orgs', {
       ...{ key: ADMIN_TOKEN, body: { slug: 'stopping', name: 'Stopping' } },
     });
@@ -177,7 +177,7 @@ describe('a Principal', () => {
     await expect(org.pauses.pause(misspelt)).rejects.toMatchObject({ kind: 'invalid-argument' });
   });
 
-  it('reads what was decided about its Grants', async () => {
+  it('lists, filters, reads and counts the decisions on its Grants', async () => {
     const { client, did } = await createPrincipal('reading');
     const [shop, agent] = [await createRelyingParty('reading'), await createAgent()];
     const held = await client.grants.issue({ agent: agent.did, capabilities });
@@ -195,20 +195,20 @@ describe('a Principal', () => {
     });
   });
 
-  it('may not touch the keys of another', async () => {
+  it('cannot compromise a key of another Principal', async () => {
     const { client } = await createPrincipal('meddling');
     const { did } = await createPrincipal('meddled');
     await expect(client.keys.compromise(`${did}#key-1`)).rejects.toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  it('is verified on demand', async () => {
+  it('requests the verification of its domain, and reads its own record', async () => {
     const { client, did } = await createPrincipal('verifying');
     expect(await client.principals.verify()).toMatchObject({ did, verification: { state: 'verified' } });
     expect(await client.principals.get()).toMatchObject({ did, kind: 'managed' });
   });
 });
 
-it('a relying party has a switch of its own', async () => {
+it('a relying party pauses and resumes its own decisions', async () => {
   const { client } = await createPrincipal('switching');
   const shop = await createRelyingParty('switching');
   const agent = await createAgent();
@@ -222,7 +222,7 @@ it('a relying party has a switch of its own', async () => {
 });
 
 describe('the decisions of a relying party', () => {
-  it('are listed, paged and exported alike, with their Receipts and outcomes', async () => {
+  it('are the same in the list, in pages, in single reads and in the exports, with Receipts and outcomes', async () => {
     const { client, did } = await createPrincipal('deciding');
     const shop = await createRelyingParty('deciding');
     const agent = await createAgent();
@@ -261,7 +261,7 @@ describe('the decisions of a relying party', () => {
 });
 
 describe('a dry run', () => {
-  it('tells every check that fails; the Proof is as good afterwards as before, and nothing in it reads as allowed', async () => {
+  it('returns every failed check, has no member named allowed, and does not spend the Proof', async () => {
     const { client } = await createPrincipal('dry');
     const shop = await createRelyingParty('dry');
     const agent = await createAgent();
@@ -279,7 +279,7 @@ describe('a dry run', () => {
 });
 
 describe('the directory', () => {
-  it('shows every Principal once, to both kinds of key, over page ends', async () => {
+  it('lists every Principal once over several pages, for a Principal key and a relying-party key', async () => {
     const dids: string[] = [];
     for (const slug of ['dir-a', 'dir-b', 'dir-c']) dids.push((await createPrincipal(slug)).did);
     const { client } = await createPrincipal('dir-d');
@@ -292,7 +292,7 @@ describe('the directory', () => {
     expect(await collect(verifier.directory.list({ kind: 'hosted' }))).toEqual([]);
   });
 
-  it('gives the full record to its own Principal, and the entry to others', async () => {
+  it('returns the full record to the Principal itself, and the public entry to others', async () => {
     const { client, did } = await createPrincipal('looking');
     const { verifier } = await createRelyingParty('looking');
     expect(await client.directory.get(did)).toHaveProperty('verification.dns_txt');
@@ -308,7 +308,7 @@ describe('the directory', () => {
 });
 
 describe('API keys', () => {
-  it('of a Principal are rotated: issue, change over, revoke', async () => {
+  it('of a Principal can be rotated: a second key is issued and revokes the first', async () => {
     const { clientOf, client, did } = await createPrincipal('rotating');
     const issued = await client.apiKeys.issue({ label: 'second' });
     expect(issued).toMatchObject({ subject: did, role: 'principal', label: 'second', revoked_at: null });
@@ -325,7 +325,7 @@ describe('API keys', () => {
     expect(JSON.stringify(keys)).not.toContain('dk_principal_');
   });
 
-  it('of a relying party as well; its settings are its own', async () => {
+  it('of a relying party can be rotated too; the new key reads the settings of the relying party', async () => {
     const { verifier, verifierOf, did } = await createRelyingParty('rotating');
     const issued = await verifier.apiKeys.issue();
     expect(issued).toMatchObject({ subject: did, role: 'rp', label: null });
@@ -335,7 +335,7 @@ describe('API keys', () => {
     expect(await second.relyingParty.get()).toMatchObject({ did, proof_window_seconds: 60 });
   });
 
-  it('of another subject are as absent ones', async () => {
+  it('of another subject are NOT_FOUND, like keys that do not exist', async () => {
     const { client } = await createPrincipal('key-a');
     const other = (await (await createPrincipal('key-b')).client.me()).key_id;
     for (const keyId of [other, '000000000000'])
@@ -344,7 +344,7 @@ describe('API keys', () => {
 });
 
 describe('counts of decisions', () => {
-  it('each sees its own; outcomes are in the statistics', async () => {
+  it('are the same for the relying party and for the Principal, by day and by key', async () => {
     const { client, did } = await createPrincipal('counted');
     const shop = await createRelyingParty('counted');
     const agent = await createAgent();
@@ -370,7 +370,7 @@ describe('counts of decisions', () => {
 });
 
 describe('the audit log', () => {
-  it('tells each what it has done, newest first, under a filter as well', async () => {
+  it('lists the actions of a Principal, newest first, and filters them by action, target and time', async () => {
     const { client, did } = await createPrincipal('audited');
     const agent = await createAgent();
     await client.agents.register(agent.did);

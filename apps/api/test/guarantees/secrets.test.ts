@@ -227,7 +227,7 @@ const dump = async (): Promise<string> => {
   return text;
 };
 
-it('after a whole session no secret is in the log, in the database or in a second answer', async () => {
+it('after a whole session no secret is in the log or the database, and each API key is only in the answer that issued it', async () => {
   const secrets: Secrets = { apiKeys: [], issued: [], others: serviceKeys() };
   const tenants = await onboard(secrets);
   await useGrants(tenants, secrets);

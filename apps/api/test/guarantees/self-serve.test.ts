@@ -20,15 +20,15 @@ const { deployment, send, signUp } = withSelfServe();
 const limited = withOwnDeployment({ ...SELF_SERVE_ENV, SVC_SELF_SERVE_PER_DAY: '40' }, 2);
 const without = withOwnDeployment({ SVC_PROVISION_KEYS: PROVISION_KEY });
 
-describe.each(['/starter', '/first-receipt'])('%s: which relying party', (path) => {
+describe.each(['/starter', '/first-receipt'])('POST /orgs/self-serve%s', (path) => {
   it.each(['did:web:shop.example', `did:web:${DOMAIN}:org:acme`, `did:web:${DOMAIN}:rp:Acme`, 'acme', ''])(
-    '%j is no managed relying party of this service: 400',
+    'is 400 for rp_did %j, which is not a managed relying party of this service',
     async (did) => {
       expect((await send(path, { rp_did: did })).status).toBe(400);
     },
   );
 
-  it('one that does not exist, or that self-serve did not make, is a 404, also beside one that it made', async () => {
+  it('is 404 for a relying party that does not exist or that self-serve did not make, even in an org that it made', async () => {
     const tenant = await signUp();
     const byOperator = await deployment.register('/relying-parties', {
       kind: 'managed',
@@ -46,7 +46,7 @@ describe.each(['/starter', '/first-receipt'])('%s: which relying party', (path) 
   });
 });
 
-describe('limits', () => {
+describe('self-serve allows', () => {
   const seenOf = (answers: readonly ContractAnswer[]) =>
     answers.map(({ status, headers }) => [
       status,
@@ -54,7 +54,7 @@ describe('limits', () => {
       headers['ratelimit-remaining'],
     ]);
 
-  it('5 sign-ups an hour for each customer address, /64 for IPv6, failed ones included', async () => {
+  it('5 sign-ups an hour for each customer address (IPv6: each /64), including failed ones', async () => {
     const answers = await inOneWindow(async () => {
       const prefix = `2001:db8:${Math.floor(Math.random() * 65_535).toString(16)}:1`;
       let host = 0;
@@ -70,7 +70,7 @@ describe('limits', () => {
     expect((await send('', requestOf())).status).toBe(201);
   });
 
-  it('30 starters and first Receipts an hour for each relying party', async () => {
+  it('30 starters and first Receipts together an hour for each relying party', async () => {
     const answers = await inOneWindow(async () => {
       const tenant = await signUp();
       const body = { rp_did: tenant.relying_party.did };
@@ -84,7 +84,7 @@ describe('limits', () => {
     ]);
   });
 
-  it('60 calls a minute for each provision key, those of the overlap set apart', async () => {
+  it('60 calls a minute for each provision key; two keys valid at the same time are counted separately', async () => {
     const call = (key: string) => send('/starter', { rp_did: 'x' }, { on: limited, node: 1, key });
     const answers: ContractAnswer[] = [];
     while (answers.length < 62) {
@@ -97,7 +97,7 @@ describe('limits', () => {
     expect(seenOf([await call(OTHER_PROVISION_KEY)])).toEqual([[400, '60', '59']]);
   });
 
-  it('new orgs of a day are counted on all nodes together: of more at once exactly the ceiling is made', async () => {
+  it('a maximum of new orgs a day on all nodes together, also under concurrent sign-ups; failed ones do not count', async () => {
     const before = async () => {
       const { rows } = await limited.sql.query<{ day: string; n: number }>(
         'select day::text, sign_ups as n from self_serve_days order by day desc limit 1',
@@ -131,7 +131,7 @@ describe('limits', () => {
 
 describe('without SVC_SELF_SERVE', () => {
   it.each(['', '/starter', '/first-receipt'])(
-    '%s is 404 for the console, whatever is sent, 401 for others',
+    '/orgs/self-serve%s is 404 for the console with every body, and 401 for other callers',
     async (path) => {
       for (const rawBody of ['{', '{}', JSON.stringify(requestOf())]) {
         const options = { key: PROVISION_KEY, rawBody };

@@ -59,11 +59,11 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-it('the shop, which is started first, leaves its keys to nobody else', () => {
+it('starting the shop removes all access of other users to its .env', () => {
   expect(othersMayInEnv()).toBe(0);
 });
 
-it('one command makes a Grant that the Agent buys under; the first time it makes the keys and says how the Principal is registered', async () => {
+it('npm run grant issues a Grant that the Agent buys under; its first run makes the keys and prints how to register the Principal', async () => {
   expect(await run('buy')).toEqual({ code: 1, text: expect.stringContaining('npm run grant') });
 
   const first = await run('grant', '50000');

@@ -59,7 +59,7 @@ const someMoves = fc.array(
   { maxLength: 8 },
 );
 
-it('law: whatever is asked in whatever order, each key is where the furthest move took it', async () => {
+it('after any sequence of retire and compromise calls each key has its highest state, and only state changes are audited', async () => {
   await fc.assert(
     fc.asyncProperty(someMoves, async (moves) => {
       const principal = await newPrincipal(KEYS);
@@ -86,8 +86,8 @@ it('law: whatever is asked in whatever order, each key is where the furthest mov
   );
 });
 
-describe.each(['retire', 'compromise'] as const)('who may %s', (to) => {
-  it('GET /me shows the state to the Principal', async () => {
+describe.each(['retire', 'compromise'] as const)('POST /keys/{kid}/%s', (to) => {
+  it('changes the state of the key in GET /me of the Principal', async () => {
     const principal = await newPrincipal(2);
     await move(to, at(principal.kids, 0), principal.key);
     const state = to === 'retire' ? 'retired' : 'compromised';
@@ -98,7 +98,7 @@ describe.each(['retire', 'compromise'] as const)('who may %s', (to) => {
     ]);
   });
 
-  it('an org:admin key for the member it names; the audit log records the org', async () => {
+  it('succeeds with an org:admin key that names the member; the audit log records the org', async () => {
     const principal = await newPrincipal(1, orgId);
     const orgAdmin = await deployment.createKey('org:admin', orgId);
     const kid = at(principal.kids, 0);
@@ -107,7 +107,7 @@ describe.each(['retire', 'compromise'] as const)('who may %s', (to) => {
     expect(await auditOf(kid)).toMatchObject([{ actor_kind: 'org', actor_did: orgId }]);
   });
 
-  it('403: another Principal’s key, an org:read key, a Principal key that names another', async () => {
+  it('is a 403 with the key of another Principal, with or without naming the owner, and with an org:read key', async () => {
     const principal = await newPrincipal(1, orgId);
     const kid = at(principal.kids, 0);
     const orgRead = await deployment.createKey('org:read', orgId);
@@ -121,7 +121,7 @@ describe.each(['retire', 'compromise'] as const)('who may %s', (to) => {
     expect(await auditOf(kid)).toEqual([]);
   });
 
-  it('404: an org:admin key naming a Principal outside its org, exactly as one that does not exist', async () => {
+  it('is a 404 for an org:admin key that names a Principal outside its org, the same as for an absent one', async () => {
     const orgAdmin = await deployment.createKey('org:admin', orgId);
     const absent = foreign.did.replace(/.{10}$/, '0000000000');
     const seen = await move(to, at(foreign.kids, 0), orgAdmin, `?principal=${foreign.did}`);
@@ -133,7 +133,7 @@ describe.each(['retire', 'compromise'] as const)('who may %s', (to) => {
     expect(await statesOf(foreign)).toEqual(['active']);
   });
 
-  it('404: a key that nobody has, and what names no key', async () => {
+  it('is a 404 for an unknown key and for a malformed kid', async () => {
     const principal = await newPrincipal(1);
     const unknown = [
       `${principal.did}#key-2`,
@@ -151,7 +151,7 @@ describe.each(['retire', 'compromise'] as const)('who may %s', (to) => {
     expect(await statesOf(principal)).toEqual(['active']);
   });
 
-  it('401: no credential, and credentials of other classes', async () => {
+  it('is a 401 without a credential and with a relying-party key', async () => {
     const kid = at(foreign.kids, 0);
     const path = `/keys/${encodeURIComponent(kid)}/${to}`;
     expect((await deployment.call('POST', path)).status).toBe(401);

@@ -27,44 +27,50 @@ const setClaimed = (table: (typeof KINDS)[number][2], did: string, isClaimed: bo
     [did, isClaimed],
   );
 
-it.each(KINDS)('%s that is claimed has no stream until its domain is proven', async (_, path, table) => {
-  const { did, key } = await claim(path);
-  const refused = await world.call('POST', '/ssf/streams', {}, key);
-  expect([refused.status, refused.json.error]).toEqual([403, 'FORBIDDEN']);
-  expect(refused.text).toContain(`${did} is claimed`);
-  expect((await world.call('GET', '/ssf/streams', undefined, key)).text).toBe('[]');
-  await setClaimed(table, did, false);
-  expect(await world.create({}, key)).toMatchObject({ aud: did });
-});
+it.each(KINDS)(
+  '%s that is claimed cannot create a stream until its domain is proven',
+  async (_, path, table) => {
+    const { did, key } = await claim(path);
+    const refused = await world.call('POST', '/ssf/streams', {}, key);
+    expect([refused.status, refused.json.error]).toEqual([403, 'FORBIDDEN']);
+    expect(refused.text).toContain(`${did} is claimed`);
+    expect((await world.call('GET', '/ssf/streams', undefined, key)).text).toBe('[]');
+    await setClaimed(table, did, false);
+    expect(await world.create({}, key)).toMatchObject({ aud: did });
+  },
+);
 
-it.each(KINDS)('a stream that %s had before is told nothing while it is a claim', async (_, path, table) => {
-  const { did, key } = await claim(path);
-  await setClaimed(table, did, false);
-  const pushed = await world.create({ delivery: DELIVERY }, key);
-  const polled = await world.create({}, key);
-  for (const { stream_id } of [pushed, polled])
-    expect((await world.call('POST', '/ssf/verify', { stream_id }, key)).status).toBe(204);
-  await setClaimed(table, did, true);
-  await world.move();
-  expect(gateway.pushed).toEqual([]);
-  const { stream_id } = polled;
-  const calls = [
-    ['POST', `/ssf/streams/${stream_id}/poll`, { returnImmediately: true }],
-    ['PATCH', '/ssf/streams', { stream_id, delivery: DELIVERY }],
-    ['PUT', '/ssf/streams', { stream_id }],
-    ['POST', '/ssf/verify', { stream_id }],
-  ] as const;
-  for (const [method, route, body] of calls) {
-    const { status, json } = await world.call(method, route, body, key);
-    expect([route, status, json.error]).toEqual([route, 403, 'FORBIDDEN']);
-  }
-  await setClaimed(table, did, false);
-  expect(Object.keys((await world.poll(stream_id, {}, key)).sets)).toHaveLength(1);
-  for (const one of [pushed, polled])
-    await world.call('DELETE', `/ssf/streams?stream_id=${one.stream_id}`, undefined, key);
-});
+it.each(KINDS)(
+  'a stream of %s delivers nothing and cannot be changed while its DID is claimed',
+  async (_, path, table) => {
+    const { did, key } = await claim(path);
+    await setClaimed(table, did, false);
+    const pushed = await world.create({ delivery: DELIVERY }, key);
+    const polled = await world.create({}, key);
+    for (const { stream_id } of [pushed, polled])
+      expect((await world.call('POST', '/ssf/verify', { stream_id }, key)).status).toBe(204);
+    await setClaimed(table, did, true);
+    await world.move();
+    expect(gateway.pushed).toEqual([]);
+    const { stream_id } = polled;
+    const calls = [
+      ['POST', `/ssf/streams/${stream_id}/poll`, { returnImmediately: true }],
+      ['PATCH', '/ssf/streams', { stream_id, delivery: DELIVERY }],
+      ['PUT', '/ssf/streams', { stream_id }],
+      ['POST', '/ssf/verify', { stream_id }],
+    ] as const;
+    for (const [method, route, body] of calls) {
+      const { status, json } = await world.call(method, route, body, key);
+      expect([route, status, json.error]).toEqual([route, 403, 'FORBIDDEN']);
+    }
+    await setClaimed(table, did, false);
+    expect(Object.keys((await world.poll(stream_id, {}, key)).sets)).toHaveLength(1);
+    for (const one of [pushed, polled])
+      await world.call('DELETE', `/ssf/streams?stream_id=${one.stream_id}`, undefined, key);
+  },
+);
 
-it('an org that claims DIDs has streams of its own: its id is their aud', async () => {
+it('an org with claimed DIDs can create a stream, whose aud is the id of the org', async () => {
   await claim('/principals');
   expect((await world.create({}, orgKey)).aud).toMatch(/^org_/);
 });

@@ -38,27 +38,24 @@ describe('metadata [MetadataTest]', () => {
 
   it.each<[string, () => void]>([
     [
-      'SSF §7.1 issuer is a URL without query and fragment',
+      'SSF §7.1: issuer is a URL without query and fragment',
       () => expect(new URL(String(metadata.issuer))).toMatchObject({ search: '', hash: '' }),
     ],
+    ['SSF §7.1: spec_version is 1_0', () => expect(metadata.spec_version).toBe('1_0')],
     [
-      'SSF §7.1 spec_version is that of the final specification',
-      () => expect(metadata.spec_version).toBe('1_0'),
-    ],
-    [
-      'SSF §7.1 delivery_methods_supported are the URNs of push and poll',
+      'SSF §7.1: delivery_methods_supported contains the URNs of push and poll',
       () => expect(metadata.delivery_methods_supported).toEqual([PUSH, POLL]),
     ],
     [
-      'SSF §7.1 default_subjects is ALL or NONE',
+      'SSF §7.1: default_subjects is ALL or NONE',
       () => expect(['ALL', 'NONE']).toContain(metadata.default_subjects),
     ],
     [
-      'SSF §7.1 authorization_schemes has the bearer tokens that are asked for',
+      'SSF §7.1: authorization_schemes contains RFC 6750 bearer tokens',
       () => expect(metadata.authorization_schemes).toEqual([{ spec_urn: 'urn:ietf:rfc:6750' }]),
     ],
     [
-      'SSF §7.1 each endpoint is a URL of the issuer',
+      'SSF §7.1: each endpoint is a URL under the issuer',
       () => {
         for (const name of ['jwks_uri', 'configuration_endpoint', 'status_endpoint', 'verification_endpoint'])
           expect(String(metadata[name]).startsWith(`${metadata.issuer}/`)).toBe(true);
@@ -66,14 +63,14 @@ describe('metadata [MetadataTest]', () => {
     ],
   ])('%s', (_, condition) => condition());
 
-  it('SSF §8.1.3 [SubjectControlHappyPathTest] does not apply: subjects are neither added nor removed, and no endpoint says so', async () => {
+  it('SSF §8.1.3 [SubjectControlHappyPathTest] does not apply: there are no endpoints to add or remove subjects', async () => {
     for (const name of ['add_subject_endpoint', 'remove_subject_endpoint'])
       expect(metadata).not.toHaveProperty(name);
     for (const path of ['/ssf/subjects/add', '/ssf/subjects/remove'])
       expect((await world.call('POST', path, {})).status).toBe(404);
   });
 
-  it('SSF §7.1 jwks_uri has public keys with kid, and no private member', async () => {
+  it('SSF §7.1: jwks_uri contains keys with a kid and without private members', async () => {
     const { json } = await world.deployment.call('GET', '/ssf/jwks.json');
     const { keys } = json as { keys: Record<string, unknown>[] };
     expect(keys.length).toBeGreaterThan(0);
@@ -104,11 +101,11 @@ describe('access and errors', () => {
   );
 
   it.each<Asked>([...routes.slice(2), ['GET', `/ssf/streams${unknown}`, undefined]])(
-    'SSF §8.1 [Read-, Update-, Replace-, DeleteUnknownStream, ReadStatusOfUnknownStream, StreamVerificationUnknownStream]: %s %s of a stream that there is not is 404',
+    'SSF §8.1 [Read-, Update-, Replace-, DeleteUnknownStream, ReadStatusOfUnknownStream, StreamVerificationUnknownStream]: %s %s of an unknown stream is 404',
     async (method, path, body) => expect((await world.call(method, path, body)).status).toBe(404),
   );
 
-  it('SSF §8.1: of a stream of somebody else everything is as of one that there is not', async () => {
+  it('SSF §8.1: every call for a stream of another receiver is 404, and the list does not contain it', async () => {
     const { stream_id } = await world.create();
     const { rpKey } = await world.deployment.createTenants();
     for (const [method, path, body] of routes.slice(2)) {
@@ -129,7 +126,7 @@ describe('access and errors', () => {
     ['PATCH', { delivery: { method: POLL, endpoint_url: 'https://another.example/' } }],
     ['PATCH', { delivery: { method: 'urn:example:carrier-pigeon' } }],
   ])(
-    'SSF §8.1.1.3, §8.1.1.4: %s with %j, which is not what the transmitter says, is 400 and changes nothing',
+    'SSF §8.1.1.3, §8.1.1.4: %s with %j, which the transmitter does not accept, is 400 and changes nothing',
     async (method, wrong) => {
       const stream = await world.create();
       expect((await world.call(method, '/ssf/streams', { ...stream, ...wrong })).status).toBe(400);
@@ -138,21 +135,21 @@ describe('access and errors', () => {
     },
   );
 
-  it('SSF §8.1 [CreateStreamWithBrokenInput, Update-, ReplaceStreamWithInvalidBody, StreamVerificationInvalidBody]: a body that is no JSON is 400', async () => {
+  it('SSF §8.1 [CreateStreamWithBrokenInput, Update-, ReplaceStreamWithInvalidBody, StreamVerificationInvalidBody]: a body that is not JSON is 400', async () => {
     for (const path of ['/ssf/streams', '/ssf/status', '/ssf/verify'])
       expect((await world.call('POST', path, '{')).status).toBe(400);
     for (const method of ['PATCH', 'PUT'])
       expect((await world.call(method, '/ssf/streams', '{')).status).toBe(400);
   });
 
-  it('CAEP interoperability §2.7.2 [ReadStreamWithTokenInUriQuery]: a key in the query is none, and is refused', async () => {
+  it('CAEP interoperability §2.7.2 [ReadStreamWithTokenInUriQuery]: a key in the query instead of the header is 401', async () => {
     const { stream_id } = await world.create();
     const asked = `/ssf/streams?stream_id=${stream_id}&access_token=${world.key}`;
     expect((await world.deployment.call('GET', asked)).status).toBe(401);
     await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
   });
 
-  it('CAEP interoperability §2.7.3 [CreateStreamWithReadOnlyToken]: a key that only reads makes, changes and deletes no stream: 403', async () => {
+  it('CAEP interoperability §2.7.3 [CreateStreamWithReadOnlyToken]: an org:read key gets 403 when it creates, changes or deletes a stream', async () => {
     const orgId = await world.deployment.createOrg();
     const admin = await world.deployment.createKey('org:admin', orgId);
     const reader = await world.deployment.createKey('org:read', orgId);
@@ -166,7 +163,7 @@ describe('access and errors', () => {
       expect((await world.call(method, path, body, reader)).status).toBe(403);
   });
 
-  it('SSF §8.1.1.1 [CreateStreamWithDuplicateConfig] asks for 409 or 201: a second stream is made, each with an id and a poll URL of its own', async () => {
+  it('SSF §8.1.1.1 [CreateStreamWithDuplicateConfig] requires 409 or 201: a second stream is created with another id and poll URL', async () => {
     const [first, second] = [await world.create(), await world.create()];
     expect(second.stream_id).not.toBe(first.stream_id);
     expect(second.delivery.endpoint_url).not.toBe(first.delivery.endpoint_url);
@@ -174,7 +171,7 @@ describe('access and errors', () => {
       await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
   });
 
-  it('SSF §6.1.1 [PushNoAuthTest, StreamVerificationPushNoAuthTest]: whose receiver asks for no Authorization is sent none', async () => {
+  it('SSF §6.1.1 [PushNoAuthTest, StreamVerificationPushNoAuthTest]: a push without a configured authorization_header has no Authorization', async () => {
     const delivery = { method: PUSH, endpoint_url: PUSHED.endpoint_url };
     const { stream_id } = await world.create({ delivery, events_requested: [CREDENTIAL_CHANGE] });
     pushed.length = 0;
@@ -215,7 +212,7 @@ describe.each([
     return { set, claims };
   };
 
-  it('SSF §8.1.1 [StreamControlHappyPathTest] its configuration has what the transmitter has to say', () => {
+  it('SSF §8.1.1 [StreamControlHappyPathTest]: its configuration has all members that the transmitter supplies', () => {
     expect(Object.keys(stream)).toEqual(
       expect.arrayContaining([
         'stream_id',
@@ -231,11 +228,11 @@ describe.each([
     expect(stream.stream_id).toMatch(/^[\w.~-]+$/);
   });
 
-  it('SSF §8.1.1 events_delivered is what events_requested and events_supported have in common', () => {
+  it('SSF §8.1.1: events_delivered is the intersection of events_requested and events_supported', () => {
     expect(stream.events_delivered).toEqual(requested.filter((uri) => stream.events_supported.includes(uri)));
   });
 
-  it('SSF §6.1 delivery has the method that was asked for, and a URL: of a poll one of the stream alone', () => {
+  it('SSF §6.1: delivery has the requested method and an endpoint_url, for poll one that contains the stream id', () => {
     expect(stream.delivery).toEqual({
       method: delivery.method,
       endpoint_url: isPushed
@@ -244,24 +241,24 @@ describe.each([
     });
   });
 
-  it('SSF §8.1.1.2 it is read as it was made, alone and in the list', async () => {
+  it('SSF §8.1.1.2: GET returns it as it was created, alone and in the list', async () => {
     expect((await world.call('GET', `/ssf/streams${query()}`)).json).toEqual(stream);
     expect(JSON.parse((await world.call('GET', '/ssf/streams')).text)).toContainEqual(stream);
   });
 
-  it('SSF §8.1.1.3 [StreamControlHappyPathTest] PATCH changes what is named and leaves the rest', async () => {
+  it('SSF §8.1.1.3 [StreamControlHappyPathTest]: PATCH changes only the members that it contains', async () => {
     const { stream_id } = stream;
     const changed = await world.call('PATCH', '/ssf/streams', { stream_id, description: 'Changed' });
     expect([changed.status, changed.json]).toEqual([200, { ...stream, description: 'Changed' }]);
   });
 
-  it('SSF §8.1.1.4 [StreamControlHappyPathTest] PUT replaces what is the receiver’s, and what was read can be sent as it stands', async () => {
+  it('SSF §8.1.1.4 [StreamControlHappyPathTest]: PUT accepts the configuration as it was read', async () => {
     const sent = { ...stream, delivery: isPushed ? PUSHED : stream.delivery };
     const replaced = await world.call('PUT', '/ssf/streams', sent);
     expect([replaced.status, replaced.json]).toEqual([200, stream]);
   });
 
-  it('SSF §8.1.2 [StreamControlHappyPathTest] its status is enabled from the start, changes to each that there is, and is read as it was set', async () => {
+  it('SSF §8.1.2 [StreamControlHappyPathTest]: its status is enabled at first, can be set to each value, and is read as it was set', async () => {
     const { stream_id } = stream;
     expect((await world.call('GET', `/ssf/status${query()}`)).json).toEqual({ stream_id, status: 'enabled' });
     for (const status of ['paused', 'disabled', 'enabled']) {
@@ -271,7 +268,7 @@ describe.each([
     }
   });
 
-  it('SSF §8.1.4 [StreamVerificationEventsTest, -PushTest, -PollOnlyTest] a verification is 204 without a body, and its event has the state, the stream as subject, and the type whether requested or not', async () => {
+  it('SSF §8.1.4 [StreamVerificationEventsTest, -PushTest, -PollOnlyTest]: a verification is 204 without a body; its event has the state and the stream as subject, although its type was not requested', async () => {
     const state = 'VGhpcyBpcyBhbiBleGFtcGxl';
     const { claims } = await reached(async () => {
       const asked = await world.call('POST', '/ssf/verify', { stream_id: stream.stream_id, state });
@@ -281,7 +278,7 @@ describe.each([
     expect(claims.sub_id).toEqual({ format: 'opaque', id: stream.stream_id });
   });
 
-  it('SSF §8.1.4.2 a verification again within min_verification_interval is 429', async () => {
+  it('SSF §8.1.4.2: a second verification within min_verification_interval is 429 with Retry-After', async () => {
     const again = await world.call('POST', '/ssf/verify', { stream_id: stream.stream_id });
     expect([again.status, Number(again.headers['retry-after']) > 0]).toEqual([429, true]);
   });
@@ -297,41 +294,41 @@ describe.each([
     });
 
     it.each<[string, () => void]>([
-      ['SSF §4.1.1 typ is secevent+jwt', () => expect(decodeProtectedHeader(set).typ).toBe('secevent+jwt')],
+      ['SSF §4.1.1: typ is secevent+jwt', () => expect(decodeProtectedHeader(set).typ).toBe('secevent+jwt')],
+      ['RFC 8417 §2.2: alg is EdDSA', () => expect(decodeProtectedHeader(set).alg).toBe('EdDSA')],
+      ['SSF §4.1.6: iss is that of the stream', () => expect(claims.iss).toBe(stream.iss)],
+      ['SSF §4.1.8: aud is that of the stream', () => expect(claims.aud).toBe(stream.aud)],
+      ['RFC 8417 §2.2: jti is a string that is not empty', () => expect(claims.jti).toMatch(/./)],
       [
-        'RFC 8417 §2.2 it is signed: alg is not none',
-        () => expect(decodeProtectedHeader(set).alg).toBe('EdDSA'),
-      ],
-      ['SSF §4.1.6 iss is that of the stream', () => expect(claims.iss).toBe(stream.iss)],
-      ['SSF §4.1.8 aud is that of the stream', () => expect(claims.aud).toBe(stream.aud)],
-      ['RFC 8417 §2.2 jti is a text', () => expect(claims.jti).toMatch(/./)],
-      [
-        'RFC 8417 §2.2 iat is in seconds, and of now',
+        'RFC 8417 §2.2: iat is the current time in seconds',
         () => expect(Math.abs(Number(claims.iat) - Date.now() / 1000)).toBeLessThan(600),
       ],
       [
-        'SSF §4.1.3 events has one member',
+        'SSF §4.1.3: events has one member',
         () => expect(Object.keys(claims.events as object)).toEqual([CREDENTIAL_CHANGE]),
       ],
       [
-        'SSF §4.1.2 sub_id is there, with a format',
+        'SSF §4.1.2: sub_id is the DID of the Agent, with a format',
         () => expect(claims.sub_id).toMatchObject({ format: 'did', url: world.tenants.agent.did }),
       ],
-      ['SSF §4.1.2 sub is not', () => expect(claims).not.toHaveProperty('sub')],
-      ['SSF §4.1.7 exp is not', () => expect(claims).not.toHaveProperty('exp')],
-      ['RFC 8417 §2.2 what does not apply is left out: nbf', () => expect(claims).not.toHaveProperty('nbf')],
-      ['CAEP §3.3 change_type is one of its four', () => expect(said.change_type).toBe('revoke')],
+      ['SSF §4.1.2: sub is absent', () => expect(claims).not.toHaveProperty('sub')],
+      ['SSF §4.1.7: exp is absent', () => expect(claims).not.toHaveProperty('exp')],
+      ['RFC 8417 §2.2: nbf is absent', () => expect(claims).not.toHaveProperty('nbf')],
+      ['CAEP §3.3: change_type is revoke', () => expect(said.change_type).toBe('revoke')],
       [
-        'CAEP §3.3 credential_type is one of its names',
+        'CAEP §3.3: credential_type is verifiable-credential',
         () => expect(said.credential_type).toBe('verifiable-credential'),
       ],
-      ['CAEP §2 event_timestamp is in seconds', () => expect(said.event_timestamp).toBe(claims.iat)],
-      ['SSF §4.1 no subject stands within the event', () => expect(said).not.toHaveProperty('subject')],
+      [
+        'CAEP §2: event_timestamp equals iat, in seconds',
+        () => expect(said.event_timestamp).toBe(claims.iat),
+      ],
+      ['SSF §4.1: the event has no member subject', () => expect(said).not.toHaveProperty('subject')],
     ])('%s', (_condition, condition) => condition());
   });
 
   it.runIf(isPushed)(
-    'RFC 8935 §2.1, SSF §6.1.1: a push is of one SET, has its media type, Accept and the receiver’s Authorization; accepted, it comes no more',
+    'RFC 8935 §2.1, SSF §6.1.1: a push has one SET with media type, Accept and Authorization of the receiver, and is not repeated once accepted',
     async () => {
       const { grantId } = await issueGrant(world.tenants);
       await reached(() => world.tenants.principal.grants.revoke(grantId));
@@ -345,7 +342,7 @@ describe.each([
     },
   );
 
-  describe.runIf(!isPushed)('polled for', () => {
+  describe.runIf(!isPushed)('poll', () => {
     const tell = async (count: number) => {
       for (let i = 0; i < count; i++) {
         const { grantId } = await issueGrant(world.tenants);
@@ -355,7 +352,7 @@ describe.each([
     };
     const poll = (body: object = {}) => world.poll(stream.stream_id, body);
 
-    it('RFC 8936 §2.4 [StreamVerificationPollAndAckTest, -SetErrsTest] what is not acknowledged is given again, under its jti; acknowledged or refused, no more', async () => {
+    it('RFC 8936 §2.4 [StreamVerificationPollAndAckTest, -SetErrsTest]: a SET is returned again under its jti until it is acknowledged or refused', async () => {
       await tell(2);
       const first = await poll();
       expect(await poll()).toEqual(first);
@@ -365,7 +362,7 @@ describe.each([
       expect(await poll({ setErrs })).toEqual({ sets: {}, moreAvailable: false });
     });
 
-    it('RFC 8936 §2.2 [StreamVerificationAckOnlyTest] maxEvents bounds an answer, moreAvailable says that there are more, and 0 acknowledges alone', async () => {
+    it('RFC 8936 §2.2 [StreamVerificationAckOnlyTest]: maxEvents limits an answer, moreAvailable is true if SETs remain, and maxEvents 0 only acknowledges', async () => {
       await tell(2);
       const one = await poll({ maxEvents: 1 });
       expect([Object.keys(one.sets).length, one.moreAvailable]).toEqual([1, true]);
@@ -377,7 +374,7 @@ describe.each([
       await poll({ maxEvents: 0, ack: Object.keys(rest.sets) });
     });
 
-    it('RFC 8936 §2.4 [StreamVerificationLongPollTest] with returnImmediately an answer without SETs is {"sets":{}} at once; without, it comes with the first', async () => {
+    it('RFC 8936 §2.4 [StreamVerificationLongPollTest]: with returnImmediately an empty answer comes at once; without it, the answer waits for the first SET', async () => {
       expect(await poll({ returnImmediately: true })).toEqual({ sets: {}, moreAvailable: false });
       const waiting = poll({ returnImmediately: false });
       await tell(1);
@@ -387,7 +384,7 @@ describe.each([
     });
   });
 
-  it('SSF §8.1.1.5 [StreamControlHappyPathTest] deleted, it is 204 without a body, and gone', async () => {
+  it('SSF §8.1.1.5 [StreamControlHappyPathTest]: DELETE is 204 without a body, and the stream is 404 afterwards', async () => {
     const deleted = await world.call('DELETE', `/ssf/streams${query()}`);
     expect([deleted.status, deleted.text]).toEqual([204, '']);
     expect((await world.call('GET', `/ssf/streams${query()}`)).status).toBe(404);

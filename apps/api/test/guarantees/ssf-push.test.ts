@@ -38,7 +38,7 @@ const send = async (method: string, body: object) => {
 };
 
 describe('a stream with an endpoint_url', () => {
-  it('is shown with it, and with its header in no answer and not in clear in the database', async () => {
+  it('is shown with its endpoint_url; its authorization header is in no answer and not in plain text in the database', async () => {
     const answer = await world.call('POST', '/ssf/streams', {
       ...{ events_requested: [CREDENTIAL_CHANGE], delivery: pushTo(HERE, SECRET) },
     });
@@ -64,7 +64,7 @@ describe('a stream with an endpoint_url', () => {
     }
   });
 
-  it('keeps its header through a PATCH while the URL stays, and loses it with the URL and by a PUT', async () => {
+  it('keeps its authorization header in a PATCH with the same URL; a new URL or a PUT without the header removes it', async () => {
     const { stream_id } = await world.create({ delivery: pushTo(HERE, SECRET) });
     await send('PATCH', { stream_id, delivery: pushTo(HERE) });
     expect(await headerOf(stream_id)).toBe(SECRET);
@@ -78,7 +78,7 @@ describe('a stream with an endpoint_url', () => {
     await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
   });
 
-  it('is polled after a change of its method, pushed after another, and polled by a PUT without delivery', async () => {
+  it('changes from push to poll and back by PATCH, and to poll by a PUT without delivery', async () => {
     const { stream_id } = await world.create({ delivery: pushTo(HERE, SECRET) });
     const poll = () => world.call('POST', `/ssf/streams/${stream_id}/poll`, { returnImmediately: true });
     expect((await poll()).status).toBe(404);
@@ -92,7 +92,7 @@ describe('a stream with an endpoint_url', () => {
     await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
   });
 
-  it('leaves nothing of its header once it is deleted', async () => {
+  it('has no URL and no authorization header stored after it is deleted', async () => {
     const { stream_id } = await world.create({ delivery: pushTo(HERE, SECRET) });
     await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
     expect(await rowOf(stream_id)).toMatchObject({ url: '', root: null, sealed: null });
@@ -119,7 +119,7 @@ describe('an endpoint_url', () => {
     ['another scheme', 'file:///etc/passwd'],
     ['too long', `https://gateway.example/${'x'.repeat(2048)}`],
     ['not one line', 'https://gateway.example/\r\nx: y'],
-  ])('that is %s is refused, at creation and at each change', async (_, endpoint_url) => {
+  ])('that is %s is refused with 400 at creation, by PATCH and by PUT', async (_, endpoint_url) => {
     const delivery = { method: PUSH, ...(endpoint_url !== undefined && { endpoint_url }) };
     const { stream_id } = await world.create({ delivery: pushTo(HERE, SECRET) });
     const statuses = [
@@ -132,7 +132,7 @@ describe('an endpoint_url', () => {
     await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
   });
 
-  it('that the guard of deliveries would refuse is refused: the whole corpus', async () => {
+  it('that the delivery guard refuses is refused at creation, for the whole corpus', async () => {
     // A missing slash at the end is added.
     const refused = REFUSED_URLS.filter((url) => url !== 'https://acme.example');
     const taken: unknown[] = [];
@@ -147,7 +147,7 @@ describe('an endpoint_url', () => {
   });
 
   it.each(['', ' x', 'x ', 'a\r\nx-injected: 1', 'a\nb', 'ä', '\u0000', 'x'.repeat(4097)])(
-    'with the header %j is 400, and the answer does not repeat it',
+    'with the authorization header %j is refused with 400, and the answer does not contain the header',
     async (header) => {
       const answer = await world.call('POST', '/ssf/streams', { delivery: pushTo(HERE, header) });
       expect(answer.status).toBe(400);

@@ -15,7 +15,7 @@ const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]
 
 const get = async (path: string, key: string) => (await deployment.call('GET', path, { key })).json;
 
-it('its usage counts ISSUER_UNVERIFIED once the signature is its own; statistics count it under null', async () => {
+it('usage of an unverified Principal counts ISSUER_UNVERIFIED only with a valid signature; statistics count it under null', async () => {
   const key = await generatePrincipalKey();
   host.pages.set(DID_DOCUMENT, didDocument(did, [key.registration]));
   const registered = await deployment.register('/principals', { kind: 'hosted', did });

@@ -32,7 +32,7 @@ const createTenants = async (orgKey: string) => {
   return createHostedTenants(deployment, domain, orgKey, shop);
 };
 
-it('what waits when a DID is transferred expires, and neither its new holder nor its org reads, answers or is asked it; the former org still sees what was answered', async () => {
+it('pending requests of a transferred DID expire; the new holder and its org can neither read nor reject them', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const tenants = await createTenants(former.key);
   const { principalDid: did } = tenants;
@@ -85,7 +85,7 @@ it('what waits when a DID is transferred expires, and neither its new holder nor
   expect(statusOf(await reject(deployment, { ...tenants, principalKey }, again.id))).toBe('denied');
 });
 
-it('while a domain is not proven its Principal neither reads nor approves what it is asked, and rejects it all the same', async () => {
+it('a Principal with an unproven domain can neither read nor approve its requests (403), but can reject them', async () => {
   const { key: orgKey } = await newOrg();
   const tenants = await createTenants(orgKey);
   const { principalDid: did, principalKey } = tenants;
@@ -113,7 +113,7 @@ it('while a domain is not proven its Principal neither reads nor approves what i
   expect(statusOf(await read(deployment, tenants, id))).toBe('denied');
 });
 
-describe('a transfer of the DID while it is being asked', () => {
+describe('a transfer of the DID during a request for approval', () => {
   const scene = async () => {
     const [former, next] = [await newOrg(), await newOrg()];
     const tenants = await createTenants(former.key);
@@ -130,7 +130,7 @@ describe('a transfer of the DID while it is being asked', () => {
     return { tenants, asking, transfer, listed };
   };
 
-  it('that comes after the denial was read and before the request is recorded: nothing is recorded', async () => {
+  it('that commits after the denial was read and before the request is recorded makes the request a 409, and nothing is recorded', async () => {
     const { tenants, asking, transfer, listed } = await scene();
     await deployment.sql.query('begin');
     // The row that the recording transaction locks first.
@@ -144,7 +144,7 @@ describe('a transfer of the DID while it is being asked', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('that comes later waits until it is recorded, and it expires', async () => {
+  it('that starts later waits until the request is recorded; the request then expires', async () => {
     const { tenants, asking, transfer, listed } = await scene();
     await deployment.sql.query('begin');
     // A request waits here after it has locked the Principal's row; a transfer waits for that lock.

@@ -111,7 +111,7 @@ const transfer = (did: string, orgId: string) =>
     body: { kind: 'principal', org_id: orgId },
   });
 
-it('who is given a DID reads nothing of what was decided while another had it, in no form, nor is told of it; its org neither', async () => {
+it('the new holder of a DID and its org neither read decisions of the former holder nor get events about them', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const tenants = await createHostedTenants(deployment, { host, name }, former.key, shop);
   const { principalDid: did } = tenants;
@@ -174,7 +174,7 @@ const untilWaiting = (space: number) =>
     return rows.length > 0;
   });
 
-it('who is given a DID is not told of a decision that was being stored when it was transferred', async () => {
+it('the new holder of a DID gets no event of a decision that was being stored during the transfer', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const tenants = await createHostedTenants(deployment, { host, name }, former.key, shop);
   const { principalDid: did } = tenants;
@@ -194,7 +194,7 @@ it('who is given a DID is not told of a decision that was being stored when it w
   });
 });
 
-it('who is given a DID reads nothing that was decided for the former holder while it was transferred', async () => {
+it('the new holder of a DID does not read a decision that was made during the transfer', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const tenants = await createHostedTenants(deployment, { host, name }, former.key, shop);
   const { principalDid: did } = tenants;
@@ -214,7 +214,7 @@ it('who is given a DID reads nothing that was decided for the former holder whil
   expect((await deployment.call('GET', path, { key: next.key })).json.decisions).toEqual([]);
 });
 
-it('who is given a DID reads what a Grant has consumed since then; relying parties that have verified it read all', async () => {
+it('the new holder of a DID reads only the later consumption events of a Grant; relying parties that verified it read all', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const consumer = await deployment.createTenants({ orgId: next.orgId, rp: { profile: 'svc-base-v2' } });
   const seller = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
@@ -253,7 +253,7 @@ it('who is given a DID reads what a Grant has consumed since then; relying parti
   expect(await read(principalKey)).toEqual([4, [4, 3], null]);
 });
 
-it('who registers a domain without proving it neither reads nor is told of what its keys have signed, nor the next one of what was decided then', async () => {
+it('a Principal with an unproven domain neither reads decisions nor gets events; the next holder does not get the earlier ones', async () => {
   const [squatter, owner] = [await newOrg(), await newOrg()];
   const { privateJwk, registration } = await generatePrincipalKey();
   host.pages.set(DID_DOCUMENT, didDocument(hostedDid, [registration]));
