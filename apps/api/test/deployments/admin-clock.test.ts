@@ -12,7 +12,7 @@ const run = async (...parameters: readonly string[]) => {
   return { code: await program.ended, text: program.log.join('\n') };
 };
 
-it('shows the clocks with exit code 0; names what is sealed or marked ahead with 1, and repairs it', async () => {
+it('svc-admin clock exits with 1 for a seal or mark in the future, and clock repair repairs it', async () => {
   if (isDeep)
     expect(await run('clock')).toMatchObject({ code: 0, text: expect.stringContaining('No faults.') });
   await tamper(
@@ -31,7 +31,7 @@ it('shows the clocks with exit code 0; names what is sealed or marked ahead with
 });
 
 // In a sample apps/admin, program.test.ts, tests this without a process.
-it.runIf(isDeep)('tells what commands there are when given another', async () => {
+it.runIf(isDeep)('svc-admin clock lists its commands for an unknown one', async () => {
   expect(await run('clock', 'forward')).toMatchObject({
     code: 2,
     text: expect.stringMatching(/^there is no command clock forward\n.*svc-admin clock repair/s),

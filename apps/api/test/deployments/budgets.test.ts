@@ -70,20 +70,20 @@ const logOf = async ({ grantId }: HeldGrant) => {
   };
 };
 
-describe(`of ${AT_ONCE} at once`, () => {
+describe(`${AT_ONCE} concurrent verifications on two nodes`, () => {
   it.each(
     sampleOf(
       Array.from({ length: AT_ONCE }, (_, n) => n),
       2,
     ),
-  )('%i uses allow exactly as many', async (n) => {
+  )('with %i uses get exactly that number of ALLOWs', async (n) => {
     const { grant, answers } = await race(usesOf(n), CALL);
     expect(countAnswers(answers)).toEqual(expectedOf(n));
     expect(await logOf(grant)).toEqual({ events: n, receipts: n, uses: n });
   });
 
   it.each(sampleOf([1_050, 0, 99, 100, 3_199, 6_300], 1))(
-    'a total of %i allows as many as it has hundreds',
+    'of amount 100 with a total of %i get floor(total / 100) ALLOWs',
     async (total) => {
       const { grant, answers } = await race(totalOf(total), buy(100));
       const n = Math.floor(total / 100);
@@ -99,7 +99,7 @@ describe(`of ${AT_ONCE} at once`, () => {
     ['month', 6_300],
   ] as const;
   it.each(sampleOf(windows, 1))(
-    '%s windows of %i allow as many as they have hundreds',
+    'of amount 100 with a limit for each %s of %i get floor(limit / 100) ALLOWs',
     async (period, most) => {
       await awayFromTheEndOf(period, 10_000);
       const { answers } = await race(perPeriodOf(most, period), buy(100));
@@ -107,13 +107,13 @@ describe(`of ${AT_ONCE} at once`, () => {
     },
   );
 
-  it('all are allowed where enough is left; each Receipt pins a version of its own', async () => {
+  it('are all allowed where the budget suffices, and each Receipt names another version', async () => {
     const { answers } = await race(usesOf(AT_ONCE), CALL);
     const versions = answers.map((answer) => receiptOf(answer).evidence.consumption?.version ?? -1);
     expect(versions.toSorted((a, b) => a - b)).toEqual(Array.from({ length: AT_ONCE }, (_, i) => i));
   });
 
-  it('the same request again and again is one use, whether or not it names itself', async () => {
+  it('of the same request consume one use, with and without an Idempotency-Key', async () => {
     const grant = await issueBudget(tenants, usesOf(30));
     const body = await bodyFor(tenants, grant, CALL);
     const replays = await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => verify(body, i)));
@@ -129,7 +129,7 @@ describe(`of ${AT_ONCE} at once`, () => {
     expect(await logOf(grant)).toMatchObject({ events: 2, uses: 2 });
   });
 
-  it('replays among them cost the others nothing', async () => {
+  it('that are each sent twice consume the budget only once, so all 20 uses are allowed', async () => {
     const grant = await issueBudget(tenants, usesOf(20));
     const bodies = await Promise.all(
       Array.from({ length: AT_ONCE / 2 }, () => bodyFor(tenants, grant, CALL)),
@@ -140,12 +140,12 @@ describe(`of ${AT_ONCE} at once`, () => {
   });
 });
 
-it('nobody has been refused for losing races', () => {
+it('no request of the tests above was refused because of lost races', () => {
   const lines = deployment.processes.flatMap(({ log }) => log.filter((line) => line.includes('not settled')));
   expect(lines).toEqual([]);
 });
 
-it('a relying party that changes its profile meanwhile decides each by the one or by the other', async () => {
+it('during a change of profile each decision follows one profile or the other, and only ALLOWs consume', async () => {
   const other = await deployment.createTenants({ rp: V2 });
   const mine = { ...tenants, rpDid: other.rpDid, rpKey: other.rpKey };
   const grant = await issueBudget(tenants, usesOf(40));
@@ -166,7 +166,7 @@ it('a relying party that changes its profile meanwhile decides each by the one o
   expect(await logOf(grant)).toEqual({ events: ALLOW, receipts: ALLOW, uses: ALLOW });
 });
 
-describe('where commits read and then write', () => {
+describe('with commits that read and then write', () => {
   const alter = (name: string, part: string, replacement: string) =>
     alterFunction(deployment.databaseUrl, name, part, replacement);
   beforeAll(async () => {
@@ -184,7 +184,7 @@ describe('where commits read and then write', () => {
     await alter('svc_log_consumption', 'd.balances_version + 1', "nextval('any_version')");
   });
 
-  it('budgets are overdrawn: the test can fail', async () => {
+  it('budgets are overdrawn, so the tests above can fail', async () => {
     let above = 0;
     for (let tries = 0; tries < 20 && above === 0; tries++) {
       const { answers } = await race(usesOf(8), CALL);

@@ -92,7 +92,7 @@ describe.skipIf(library === null)('a step of a real clock', () => {
     [step, 'both machines', seconds, seconds],
   ]);
   it.each(sampleOf(seen, 1))(
-    '%s, of %s: nothing is decided, dated or closed by it, and it is undone without a trace',
+    '%s, of %s: no decision, date or closed day uses the wrong time, and fsck finds nothing afterwards',
     async (_, _machines, databaseS, nodeS) => {
       const revoked = await issueGrant(tenants);
       expect((await verify(revoked)).status).toBe(200);
@@ -123,7 +123,7 @@ describe.skipIf(library === null)('a step of a real clock', () => {
   );
 
   it.each(sampleOf(STEPS, 1))(
-    '%s, of the node alone: decisions go on, dated as before',
+    '%s, of the node alone: decisions continue with the right time',
     async (_, seconds) => {
       setClocks(0, seconds);
       for (let i = 0; i < 5; i++) expect(datedOffMs(await verify())).toBeLessThan(5_000);

@@ -225,14 +225,14 @@ const RACED = [
   ['kill switches of an Agent', agentsToDisable],
 ] as const;
 describe.each(sampleOf(RACED, 1))('%s against verifies at two nodes', (_what, targets) => {
-  it(`${RACES} races: no ALLOW after the 200, none dated after the instant it names`, async () => {
+  it(`${RACES} races: no ALLOW is stored after the 200, or dated after the time in the answer`, async () => {
     const { late, postdated, allowed, denied } = await runRaces(targets(RACES));
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
     expect(allowed).toBeGreaterThanOrEqual(RACES);
     expect(denied).toBeGreaterThan(0);
   }, 300_000);
 
-  it('the promise holds when every commit dawdles between judging and storing', async () => {
+  it('the same holds with a delay between judging and storing in every commit', async () => {
     await slowDown();
     const { late, postdated } = await runRaces(targets(BATCH));
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
@@ -243,7 +243,7 @@ describe.each(sampleOf(RACED, 1))('%s against verifies at two nodes', (_what, ta
     ['commits take no lock', commitsTakeNoLock],
   ];
   it.each(sampleOf(faults, 1))(
-    'the same races break it when %s: the test can fail',
+    'late ALLOWs occur when %s, so the tests above can fail',
     async (_fault, sow) => {
       await slowDown();
       await sow();

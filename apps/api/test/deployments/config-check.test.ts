@@ -19,7 +19,7 @@ const production = productionEnv();
 const configCheck = (env: Readonly<Record<string, string>>, ...more: readonly string[]) =>
   runProgram('apps/admin', ['config', 'check', ...more], env);
 
-it('names every fault of the environment, and what the database says to it', () => {
+it('svc-admin config check reports every fault of the environment and of the database settings', () => {
   const faulty = configCheck({ SVC_ENV: 'production', SVC_PROT: '1' });
   expect([faulty.status, faulty.out]).toEqual([
     1,
@@ -34,7 +34,7 @@ it('names every fault of the environment, and what the database says to it', () 
 });
 
 it.runIf(isDeep)(
-  'asks no database where it is told so, and checks for the worker what that one needs',
+  'svc-admin config check --offline uses no database, and --program worker checks the settings of the worker',
   () => {
     const offline = configCheck(nodeEnv(database.url, production), '--offline');
     expect([offline.status, offline.out]).toEqual([0, 'ok     configuration\nok     keys\nIt can start.\n']);
@@ -43,7 +43,7 @@ it.runIf(isDeep)(
   },
 );
 
-it('tells of a database that is away once, and not as a fault of what needs it', () => {
+it('svc-admin config check reports an unreachable database once, and skips the checks that need it', () => {
   const env = {
     ...nodeEnv(database.url, {}),
     DATABASE_URL: 'postgres://nobody@127.0.0.1:1/svc',
@@ -54,7 +54,7 @@ it('tells of a database that is away once, and not as a fault of what needs it',
   expect(out).toMatch(/^- +fence: not looked at, for want of the database$/m);
 });
 
-it('warns of a replica that is away and of a store that is not there, and says that it can start', () => {
+it('svc-admin config check only warns of an unreachable replica and of a missing SVC_COLD folder', () => {
   const away = {
     ...nodeEnv(database.url, {}),
     SVC_COLD: `file://${join(tmpdir(), `svc-no-such-${process.pid}`)}`,
@@ -66,7 +66,7 @@ it('warns of a replica that is away and of a store that is not there, and says t
   expect(out).toMatch(/It can start, as development: SVC_ENV is not production\.\n$/);
 });
 
-it('warns of a store that days were not packed into, as a node says that starts with it, and decides', async () => {
+it('svc-admin config check and a starting node warn of a store without the last packed day, and the node is ready', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-other-store-'));
   // The folder is a store, and without its mount not a mount point.
   mkdirSync(join(folder, '.drafts'));
@@ -103,19 +103,19 @@ it('warns of a store that days were not packed into, as a node says that starts 
   }
 });
 
-describe('names what a start is refused for:', () => {
+describe('svc-admin config check reports as a fault', () => {
   const check = () => configCheck(nodeEnv(database.url, { SVC_FENCE: 'none' }));
   const start = () => startApiNodes(1, database.url, { SVC_FENCE: 'none' });
 
   it.each([
     [
-      'a fence that is not named',
+      'a missing SVC_FENCE where the database has a fence',
       `insert into fence_beats (seq, nonce, at) values (1, repeat('0', 32), svc_now())`,
       'delete from fence_beats',
       /^FAULT {2}fence:\n {7}SVC_FENCE is none, and this database has a fence/m,
     ],
     [
-      'a store of cold days that is not named',
+      'a missing SVC_COLD where a day is packed',
       `insert into cold_days (day, state, manifest, manifest_hash, detached_at)
        values ('2026-01-01', 'cold', 'a.b.c', 'sha256:${'0'.repeat(64)}', svc_now())`,
       'delete from cold_days',
@@ -135,7 +135,7 @@ describe('names what a start is refused for:', () => {
     }
   });
 
-  it('a database without migrations that this role may not run, and one that a later version alone runs with', async () => {
+  it('missing migrations that the role may not run, and a schema that needs a later version', async () => {
     const name = `unmigrated_${process.pid}`;
     const role = `svc_role_${process.pid}`;
     const asRole = { pathname: `/${name}`, username: role, password: 'p' };
@@ -173,7 +173,7 @@ describe('names what a start is refused for:', () => {
     await tamper(database.url, 'delete from service_keys');
   });
 
-  it.each(['retired', 'compromised'])('a key that is first in its set and %s', async (state) => {
+  it.each(['retired', 'compromised'])('a key that is first in its set although it is %s', async (state) => {
     const { x } = JSON.parse(readFileSync(production.SVC_STATUS_KEYS ?? '', 'utf8')).keys[0];
     await publish(encodeMultikey(new Uint8Array(Buffer.from(x, 'base64url'))));
     expect(configCheck(env()).out).toMatch(/^ok {5}published keys$/m);
@@ -187,7 +187,7 @@ describe('names what a start is refused for:', () => {
       });
   });
 
-  it('a kid that was another key', async () => {
+  it('a kid that was published with another key', async () => {
     const key = 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
     await publish(key);
     expect(configCheck(env()).out).toMatch(
@@ -196,7 +196,7 @@ describe('names what a start is refused for:', () => {
   });
 });
 
-it('names what became of the schema since the start, and /healthz of the node stays 200', async () => {
+it('svc-admin config check reports a trigger that was dropped after the start; /healthz of the node stays 200', async () => {
   const nodes = await startSeparateNodes(1, database.url);
   const check = () => configCheck(nodeEnv(database.url, {}));
   const [trigger] = await runSql<{ definition: string }>(

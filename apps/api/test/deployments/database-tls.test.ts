@@ -17,7 +17,7 @@ const [oldest] = debianVersions;
 if (oldest === undefined)
   console.warn('SKIPPED: TLS to the database, because no PostgreSQL of Debian is installed');
 
-describe.skipIf(oldest === undefined)('a database that takes TLS', () => {
+describe.skipIf(oldest === undefined)('a database with TLS', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-database-tls-'));
   const [ours, another] = [join(folder, 'ours.pem'), join(folder, 'another.pem')];
   let server: DebianPostgres;
@@ -42,7 +42,7 @@ describe.skipIf(oldest === undefined)('a database that takes TLS', () => {
   };
   const open = (host: string, query: string) => checkServer(asked(host, query), { mustBeDurable: false });
 
-  it('is spoken to in TLS by the whole service, with the certificate and the name checked', async () => {
+  it('gets only encrypted sessions from a node with sslmode=verify-full', async () => {
     const encrypted = asked('localhost', `sslmode=verify-full&sslrootcert=${ours}`);
     await migrate(encrypted);
     const nodes = await startSeparateNodes(1, encrypted);
@@ -60,7 +60,7 @@ describe.skipIf(oldest === undefined)('a database that takes TLS', () => {
   });
 
   it.each(['require', 'verify-ca', 'verify-full'])(
-    '%s refuses a certificate of another authority',
+    'is refused with sslmode=%s if its certificate is of another authority',
     async (mode) => {
       await expect(open('localhost', `sslmode=${mode}&sslrootcert=${another}`)).rejects.toThrow(
         /certificate/,
@@ -68,7 +68,7 @@ describe.skipIf(oldest === undefined)('a database that takes TLS', () => {
     },
   );
 
-  it('verify-full refuses a certificate of another name, and no-verify takes any', async () => {
+  it('is refused with sslmode=verify-full under another name, and accepted with sslmode=no-verify', async () => {
     await expect(open('127.0.0.1', `sslmode=verify-full&sslrootcert=${ours}`)).rejects.toThrow(
       /altnames|IP/i,
     );

@@ -87,14 +87,14 @@ const busyConnections = async (): Promise<number> => {
   return rows.length;
 };
 
-it('a client that takes its time gets everything, and holds no connection meanwhile', async () => {
+it('an export to a slow client is complete, and uses no database connection while it waits', async () => {
   const response = await beginExport();
   await once(response, 'readable');
   await expect.poll(busyConnections).toBe(0);
   expect(await readLines(response)).toBe(ROWS);
 });
 
-it('a client that goes away ends the work: the rest is not read, nothing is held', async () => {
+it('an export stops reading and releases its connections when the client disconnects', async () => {
   const before = proxy.seen;
   expect(await readLines(await beginExport())).toBe(ROWS);
   const readsOfAll = proxy.seen - before;
@@ -107,7 +107,7 @@ it('a client that goes away ends the work: the rest is not read, nothing is held
   expect(proxy.seen - before).toBeLessThan(2 * readsOfAll);
 });
 
-it('storage that goes away in the middle breaks the body, which never ends as if it were whole', async () => {
+it('an export ends with a connection error when storage fails in the middle, never as a complete body', async () => {
   const response = await beginExport('broken');
   await once(response, 'readable');
   await expect.poll(busyConnections).toBe(0);
@@ -118,7 +118,7 @@ it('storage that goes away in the middle breaks the body, which never ends as if
   expect(await readLines(await beginExport())).toBe(ROWS);
 });
 
-it('storage that goes away before the first row is a 503', async () => {
+it('an export is a 503 when storage fails before the first row', async () => {
   // All connections are cut: batches are read two at a time, and one that still passed could contain the first row.
   proxy.setMode('cut-all');
   const { status, text } = await call(baseUrl(), 'GET', '/decisions/export', { key: shop.rpKey });

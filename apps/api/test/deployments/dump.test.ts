@@ -38,94 +38,97 @@ else if (upgradePath.from === upgradePath.to)
     `pg_upgrade goes from ${oldest} to ${oldest}: a newer PostgreSQL with pg_upgrade is not installed`,
   );
 
-describe.skipIf(oldest === undefined)('a database that was carried to another server', () => {
-  let server: DebianPostgres;
-  const running: ApiNodes[] = [];
-  beforeEach(async () => {
-    server = await startDebianPostgres(oldest);
-  });
-  afterEach(async () => {
-    await stopAll();
-    server?.stop();
-  });
+describe.skipIf(oldest === undefined)(
+  'a database moved to another server keeps decisions, spent Proofs and revocations',
+  () => {
+    let server: DebianPostgres;
+    const running: ApiNodes[] = [];
+    beforeEach(async () => {
+      server = await startDebianPostgres(oldest);
+    });
+    afterEach(async () => {
+      await stopAll();
+      server?.stop();
+    });
 
-  const start = async (url: string): Promise<ApiNode> => {
-    // Connects as the owner, since permissions of roles are not moved.
-    const nodes = await startSeparateNodes(1, url, { DATABASE_URL: url });
-    running.push(nodes);
-    return nodes.processes[0] ?? expect.unreachable();
-  };
-  const stopAll = () => Promise.all(running.splice(0).map((nodes) => nodes.stop()));
+    const start = async (url: string): Promise<ApiNode> => {
+      // Connects as the owner, since permissions of roles are not moved.
+      const nodes = await startSeparateNodes(1, url, { DATABASE_URL: url });
+      running.push(nodes);
+      return nodes.processes[0] ?? expect.unreachable();
+    };
+    const stopAll = () => Promise.all(running.splice(0).map((nodes) => nodes.stop()));
 
-  /** `carry` resolves with the URL of the moved database. */
-  const decidesAsBefore = async (from: string, carry: () => Promise<string>): Promise<void> => {
-    const first = await start(from);
-    const tenants = await createTenants(first.baseUrl);
-    const decide = async ({ baseUrl }: ApiNode, body: unknown) =>
-      receiptOf(await callUntilSettled(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
-    const [grant, revoked] = [await issueGrant(tenants), await issueGrant(tenants)];
-    const spent = await verifyBody(tenants, grant);
-    const stored = await decide(first, spent);
-    expect(stored.decision).toBe('ALLOW');
-    await tenants.principal.grants.revoke(revoked.grantId);
-    await stopAll();
+    /** `carry` resolves with the URL of the moved database. */
+    const decidesAsBefore = async (from: string, carry: () => Promise<string>): Promise<void> => {
+      const first = await start(from);
+      const tenants = await createTenants(first.baseUrl);
+      const decide = async ({ baseUrl }: ApiNode, body: unknown) =>
+        receiptOf(await callUntilSettled(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
+      const [grant, revoked] = [await issueGrant(tenants), await issueGrant(tenants)];
+      const spent = await verifyBody(tenants, grant);
+      const stored = await decide(first, spent);
+      expect(stored.decision).toBe('ALLOW');
+      await tenants.principal.grants.revoke(revoked.grantId);
+      await stopAll();
 
-    const to = await carry();
-    const second = await start(to);
-    expect((await decide(second, spent)).reason).toBe('PROOF_REPLAYED');
-    expect((await decide(second, await verifyBody(tenants, revoked))).reason).toBe('AUTHORITY_REVOKED');
-    expect((await decide(second, await verifyBody(tenants, grant))).decision).toBe('ALLOW');
-    const path = `/decisions/${stored.receipt_id}`;
-    const found = JSON.parse((await call(second.baseUrl, 'GET', path, { key: tenants.rpKey })).text);
-    expect(found.receipt.receipt).toBe(stored.receipt);
-    expect(second.log.filter((line) => line.includes('schema.differs'))).toEqual([]);
-    await stopAll();
+      const to = await carry();
+      const second = await start(to);
+      expect((await decide(second, spent)).reason).toBe('PROOF_REPLAYED');
+      expect((await decide(second, await verifyBody(tenants, revoked))).reason).toBe('AUTHORITY_REVOKED');
+      expect((await decide(second, await verifyBody(tenants, grant))).decision).toBe('ALLOW');
+      const path = `/decisions/${stored.receipt_id}`;
+      const found = JSON.parse((await call(second.baseUrl, 'GET', path, { key: tenants.rpKey })).text);
+      expect(found.receipt.receipt).toBe(stored.receipt);
+      expect(second.log.filter((line) => line.includes('schema.differs'))).toEqual([]);
+      await stopAll();
 
-    const faults: Fault[] = [];
-    await checkDatabase({ databaseUrl: to, onFault: (fault) => faults.push(fault) });
-    expect(faults).toEqual([]);
-  };
+      const faults: Fault[] = [];
+      await checkDatabase({ databaseUrl: to, onFault: (fault) => faults.push(fault) });
+      expect(faults).toEqual([]);
+    };
 
-  it(
-    'by pg_dump, to one of the same version',
-    async () => {
-      const [from, to] = [await server.createDatabase('dumped'), await server.createDatabase('restored')];
-      await decidesAsBefore(from, async () => {
-        await server.dumpInto(from, to);
-        return to;
-      });
-    },
-    TOOLS_MS,
-  );
-
-  it.runIf(isDeep)(
-    'by pg_dump, to the PostgreSQL that is embedded',
-    async () => {
-      const from = await server.createDatabase('dumped');
-      const adminUrl = inject('databaseAdminUrl');
-      const name = `restored_${process.pid}`;
-      await execute(adminUrl, `create database ${name} template template0`);
-      try {
+    it(
+      'by pg_dump, to the same version',
+      async () => {
+        const [from, to] = [await server.createDatabase('dumped'), await server.createDatabase('restored')];
         await decidesAsBefore(from, async () => {
-          await server.dumpInto(from, databaseUrl(adminUrl, name));
-          return databaseUrl(adminUrl, name);
+          await server.dumpInto(from, to);
+          return to;
         });
-      } finally {
-        await execute(adminUrl, `drop database ${name} with (force)`);
-      }
-    },
-    TOOLS_MS,
-  );
+      },
+      TOOLS_MS,
+    );
 
-  it.runIf(isDeep && upgradePath !== null)(
-    'by pg_upgrade',
-    async () => {
-      const from = await server.createDatabase('upgraded');
-      await decidesAsBefore(from, async () => {
-        server.upgradeTo(upgradePath?.to ?? 0);
-        return from;
-      });
-    },
-    TOOLS_MS,
-  );
-});
+    it.runIf(isDeep)(
+      'by pg_dump, to the embedded PostgreSQL',
+      async () => {
+        const from = await server.createDatabase('dumped');
+        const adminUrl = inject('databaseAdminUrl');
+        const name = `restored_${process.pid}`;
+        await execute(adminUrl, `create database ${name} template template0`);
+        try {
+          await decidesAsBefore(from, async () => {
+            await server.dumpInto(from, databaseUrl(adminUrl, name));
+            return databaseUrl(adminUrl, name);
+          });
+        } finally {
+          await execute(adminUrl, `drop database ${name} with (force)`);
+        }
+      },
+      TOOLS_MS,
+    );
+
+    it.runIf(isDeep && upgradePath !== null)(
+      'by pg_upgrade',
+      async () => {
+        const from = await server.createDatabase('upgraded');
+        await decidesAsBefore(from, async () => {
+          server.upgradeTo(upgradePath?.to ?? 0);
+          return from;
+        });
+      },
+      TOOLS_MS,
+    );
+  },
+);

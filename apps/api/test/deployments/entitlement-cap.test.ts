@@ -78,7 +78,7 @@ const raceAt = async (cap: number) => {
 };
 
 describe.each(sampleOf(CAPS, 2))('under a cap of %i', (cap) => {
-  it(`${cap} of ${AT_ONCE} are allowed; the others keep their Proofs, which allow under a higher cap`, async () => {
+  it(`${cap} of ${AT_ONCE} are allowed; the Proofs of the others are not spent and are allowed under a higher cap`, async () => {
     const { orgId, tenants, bodies, answers } = await raceAt(cap);
     expect(statuses(answers)).toEqual({ allowed: cap, refused: AT_ONCE - cap });
     expect(await countStored(tenants)).toBe(cap);
@@ -97,7 +97,7 @@ describe.each(sampleOf(CAPS, 2))('under a cap of %i', (cap) => {
   });
 });
 
-it('the last check, sent again and again under one Idempotency-Key, is one check, answered to all', async () => {
+it('64 requests with one Idempotency-Key count as one check, and all get the same answer', async () => {
   const orgId = await deployment.createOrg();
   await pushCap(orgId, 1, 0);
   const tenants = await deployment.createTenants({ orgId });
@@ -110,7 +110,7 @@ it('the last check, sent again and again under one Idempotency-Key, is one check
   expect((await getEntitlement(orgId)).production_checks_since_cap).toBe(1);
 });
 
-describe('where every commit dawdles between judging and storing', () => {
+describe('with a delay between judging and storing in every commit', () => {
   const STORING = '  perform svc_store(';
   beforeAll(() =>
     alterFunction(
@@ -127,7 +127,7 @@ describe('where every commit dawdles between judging and storing', () => {
   });
 
   // In a sample the races at the store show it.
-  it.runIf(isDeep)('it is passed once batches share the lock: the test can fail', async () => {
+  it.runIf(isDeep)('a cap is exceeded once batches share the lock, so the tests above can fail', async () => {
     await alterFunction(
       deployment.databaseUrl,
       'svc_take_locks',

@@ -64,7 +64,7 @@ const headOf = async ({ fenceStore }: TestFence) => {
 const decide = async ({ baseUrl }: ApiNode, tenants: Tenants, grant: HeldGrant) =>
   call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body: await verifyBody(tenants, grant) });
 
-it('the first start makes the fence, and two nodes keep it at most a second behind', async () => {
+it('the first start creates the fence, and with two nodes its median age is below a second', async () => {
   const fence = createFence();
   await start(2, fence.env);
   for (const node of api?.processes ?? []) expect((await readiness(node)).checks.fence).toBe('ok');
@@ -81,7 +81,7 @@ it('the first start makes the fence, and two nodes keep it at most a second behi
 }, 60_000);
 
 it.each(sampleOf(['hang', 'fail'] as const, 1))(
-  'storage that begins to %s stops decisions, and neither revocations nor reads; then all goes on by itself',
+  'fence storage that begins to %s stops decisions, but not revocations and reads; decisions resume by themselves',
   async (how) => {
     const node = await start(2, S3_ENV);
     const tenants = await createTenants(node.baseUrl);
@@ -105,7 +105,7 @@ it.each(sampleOf(['hang', 'fail'] as const, 1))(
   60_000,
 );
 
-it('a process that never saw its fence answers nothing from the database, until it does', async () => {
+it('a process that has not yet read its fence answers 503 to reads of the database until it has', async () => {
   s3.behave('fail');
   const node = await start(1, S3_ENV);
   expect((await readiness(node)).checks.fence).toContain('not confirmed yet');
@@ -117,7 +117,7 @@ it('a process that never saw its fence answers nothing from the database, until 
   expect((await call(node.baseUrl, 'GET', '/checkpoints/latest')).status).toBe(404);
 }, 60_000);
 
-it('a copy that cannot be made stops no other, and takes no node out of service: /readyz says after a minute how long it is missing', async () => {
+it('a copy that cannot be written does not block others or readiness; /readyz names it after a minute', async () => {
   const fence = createFence();
   const node = await start(1, fence.env);
   const keyOf = (slug: string) => `names/${nativeCrypto.sha256Hex(`org:${slug}`)}`;
@@ -142,13 +142,13 @@ it('a copy that cannot be made stops no other, and takes no node out of service:
   expect(await isKept('blocked')).toBe(true);
 }, 60_000);
 
-it('without a fence /readyz says that there is none', async () => {
+it('without a fence /readyz shows none', async () => {
   const node = await start(1, {});
   const { checks } = await readiness(node);
   expect([checks.fence, checks['fence-copies']]).toEqual(['none', undefined]);
 }, 60_000);
 
-it('a fence that was set back itself is moved on; one that is gone, or is of another service, is refused', async () => {
+it('a fence that was set back is advanced; a missing fence and one of another service are refused', async () => {
   const fence = createFence();
   const node = await start(1, fence.env);
   const early = await fence.fenceStore.find(HEAD_KEY);
@@ -188,7 +188,7 @@ it('a fence that was set back itself is moved on; one that is gone, or is of ano
   expect((await readiness(lost)).checks.fence).toBe('the fence is that of did:web:other.example');
 }, 60_000);
 
-it('a database that has a fence is refused by a service without one, until the operator gives the fence up', async () => {
+it('a service without a fence does not start on a database with one until the operator runs fence give-up', async () => {
   const fence = createFence();
   await start(1, fence.env);
   await api?.stop();
@@ -200,7 +200,7 @@ it('a database that has a fence is refused by a service without one, until the o
   expect((await readiness(await start(1, {}))).status).toBe(200);
 }, 60_000);
 
-it('a fence that is begun anew forbids decisions until no Proof is fresh, and a repair of the clock does not undo that', async () => {
+it('fence reset blocks decisions until no Proof is fresh, and clock repair does not shorten that', async () => {
   const fence = createFence();
   await start(1, fence.env);
   await api?.stop();
@@ -223,7 +223,7 @@ it('a fence that is begun anew forbids decisions until no Proof is fresh, and a 
   expect(rows[0]?.ahead).toBeGreaterThan(280);
 }, 60_000);
 
-it('is not begun anew on a database that the fence knows to be behind: that is a restore, whoever vouches for it', async () => {
+it('fence reset is refused for a database that is behind its fence, which needs a restore', async () => {
   const fence = createFence();
   await start(1, fence.env);
   await api?.stop();

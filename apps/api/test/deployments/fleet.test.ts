@@ -108,7 +108,7 @@ const isAlive = (pid: number) => {
 };
 
 it.runIf(isDeep)(
-  'every process takes requests, and one admin port answers for all',
+  'every process of a fleet answers requests, and one admin port reports on all',
   async () => {
     // Each process logs separately.
     await until(() => new Set(processIds()).size === PROCESSES);
@@ -134,7 +134,7 @@ it.runIf(isDeep)(
 );
 
 describe('SIGHUP', () => {
-  it('replaces every process, loses no request, and no count falls; none outlives its supervisor', async () => {
+  it('replaces every process without a failed request or a falling counter; processes end with their supervisor', async () => {
     const before = processIds();
     const load = startLoad(CLIENTS);
     await until(() => load.answered() > ANSWERS);
@@ -164,7 +164,7 @@ describe('SIGHUP', () => {
   }, 120_000);
 
   it.runIf(isDeep)(
-    'with a configuration that cannot be used changes nothing; a process lost then is tried again further and further apart',
+    'with an invalid configuration replaces nothing; restarts of a lost process then have increasing pauses',
     async () => {
       const path = join(dataFolder(), 'receipt-keys.json');
       const keys = readFileSync(path);
@@ -194,7 +194,7 @@ describe('SIGHUP', () => {
 
 // In a sample src/fleet/fleet.test.ts tests the replacement, and fleet-metrics.test.ts the counts.
 it.runIf(isDeep)(
-  'a process that is killed is replaced, the others answer, and its counts stay in the sum',
+  'a killed process is replaced, the others answer, and its counters stay in the sum',
   async () => {
     for (let i = 0; i < 30; i++) await verify();
     const counted = await metric('svc_decisions_total');
@@ -213,7 +213,7 @@ it.runIf(isDeep)(
 );
 
 it.runIf(isDeep)(
-  'SIGTERM ends all of them in order: what was sent is answered, exit code 0',
+  'SIGTERM ends all processes: every request sent before is answered, exit code 0',
   async () => {
     const failed: unknown[] = [];
     let exit: Promise<number | null> | undefined;

@@ -158,14 +158,14 @@ const check = async (objects?: ObjectStore): Promise<{ summary: CheckSummary; fa
   return { summary, faults };
 };
 
-it('a deployment at work has no faults, and every kind of thing was looked at, also where the address names several servers', async () => {
+it('fsck finds no faults in a working deployment, and every check looks at something, also with several servers in the URL', async () => {
   const { summary, faults } = await check();
   expect(faults).toEqual([]);
   expect(summary.checks.filter(({ looked }) => looked === 0)).toEqual([]);
   expect(summary.checks.find(({ name }) => name === 'receipts')?.looked).toBe(4);
 });
 
-describe('it finds', () => {
+describe('fsck finds', () => {
   it.each(sampleOf(tamperings, 5))('$what', async ({ found: [name, where], change, undo }) => {
     const at = (text: string) => text.replaceAll('$allow', allowId);
     await tamper(deployment.databaseUrl, at(change));
@@ -179,11 +179,11 @@ describe('it finds', () => {
     }
   });
 
-  it('nothing once all of that is undone', async () => {
+  it('nothing once all changes are undone', async () => {
     expect((await check()).faults).toEqual([]);
   });
 
-  it('a Receipt that nobody signed, and one added to a closed day', async () => {
+  it('an unsigned Receipt that was added to a closed day', async () => {
     const [added = ''] = receiptIdsOf(today, 1);
     await insertReceipts(deployment.databaseUrl, [added as never], [today]);
     const { faults } = await check();
@@ -203,7 +203,7 @@ describe('svc-admin fsck', () => {
   const ONE_LESS = 'update entitlements set checks_since_cap = checks_since_cap - 1';
   const env = () => ({ DATABASE_URL: deployment.databaseUrl });
 
-  it('ends with 0 where all is well, with 1 and the faults where not, with 2 where it cannot tell', async () => {
+  it('exits with 0 without faults, with 1 and the faults otherwise, and with 2 if the database is unreachable', async () => {
     const nowhere = { DATABASE_URL: 'postgres://nobody:none@127.0.0.1:1/x' };
     const [well, away] = await Promise.all([run(['fsck'], env()), run(['fsck'], nowhere)]);
     expect([well.status, well.err, away.status]).toEqual([0, '', 2]);
@@ -213,19 +213,24 @@ describe('svc-admin fsck', () => {
     expect([faulty.status, faulty.err.trim()]).toEqual([1, `caps: ${orgId}: 5 are counted, and there are 4`]);
   });
 
-  it.runIf(isDeep)('says the same as JSON, and what it was not told', async () => {
-    await tamper(deployment.databaseUrl, ONE_MORE);
-    const json = await run(['fsck', '--json'], env()).finally(() => tamper(deployment.databaseUrl, ONE_LESS));
-    expect([json.status, JSON.parse(json.out).faults]).toEqual([
-      1,
-      [{ check: 'caps', where: orgId, problem: '5 are counted, and there are 4' }],
-    ]);
-    expect((await run(['fsck'], {})).err).toContain('DATABASE_URL');
-    expect((await run(['mend'], env())).status).toBe(2);
-  });
+  it.runIf(isDeep)(
+    'prints the faults as JSON, names a missing DATABASE_URL, and exits with 2 for an unknown command',
+    async () => {
+      await tamper(deployment.databaseUrl, ONE_MORE);
+      const json = await run(['fsck', '--json'], env()).finally(() =>
+        tamper(deployment.databaseUrl, ONE_LESS),
+      );
+      expect([json.status, JSON.parse(json.out).faults]).toEqual([
+        1,
+        [{ check: 'caps', where: orgId, problem: '5 are counted, and there are 4' }],
+      ]);
+      expect((await run(['fsck'], {})).err).toContain('DATABASE_URL');
+      expect((await run(['mend'], env())).status).toBe(2);
+    },
+  );
 });
 
-describe.runIf(isDeep)('svc-admin fsck --cold, once the Receipts are in objects alone', () => {
+describe.runIf(isDeep)('svc-admin fsck --cold, with the Receipts in objects only', () => {
   const env = () => ({
     ...{ DATABASE_URL: deployment.databaseUrl, SVC_BASE_URL: 'http://svc.test', SVC_DATA_DIR: dataDir },
     ...{ SVC_COLD: pathToFileURL(join(dataDir, 'cold')).href, SVC_HOT_DAYS: '1' },
@@ -259,7 +264,7 @@ describe.runIf(isDeep)('svc-admin fsck --cold, once the Receipts are in objects 
   });
   afterAll(() => opened?.close());
 
-  it('has no faults', async () => {
+  it('finds no faults', async () => {
     const { status, out } = await run(['fsck', '--cold', '--json'], env());
     expect([status, JSON.parse(out).faults]).toEqual([0, []]);
   });

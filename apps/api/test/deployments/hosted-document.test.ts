@@ -10,7 +10,7 @@ import { type HeldGrant, issueGrant } from '../world/tenants.ts';
 const world = withHostedPrincipal();
 const { withNodes, baseUrl, register, publishProof, verifyDomain, ask, verdict, age, storedDocument } = world;
 
-describe('the DID document, when a verification needs it', () => {
+describe('the DID document of a hosted Principal', () => {
   withNodes(2);
 
   const verified = async (): Promise<{ hosted: Hosted; grant: HeldGrant }> => {
@@ -22,7 +22,7 @@ describe('the DID document, when a verification needs it', () => {
     return { hosted, grant };
   };
 
-  it('is not fetched again within 5 minutes, and is after', async () => {
+  it('is not fetched again within 5 minutes, but after that', async () => {
     const { hosted, grant } = await verified();
     const before = world.host.asked.length;
     await age('document_resolved_at', '4 minutes 50 seconds');
@@ -38,7 +38,7 @@ describe('the DID document, when a verification needs it', () => {
     expect(Date.now() - ((await storedDocument())?.resolved.getTime() ?? 0)).toBeLessThan(60_000);
   });
 
-  it('is in the directory as it was had, whatever is in it that nobody reads', async () => {
+  it('is in the directory with members that the service does not read', async () => {
     const { hosted, grant } = await verified();
     const document = {
       ...didDocument(world.did, [hosted]),
@@ -52,7 +52,7 @@ describe('the DID document, when a verification needs it', () => {
     expect(json).toMatchObject({ did: world.did, did_document: document });
   });
 
-  it('is fetched once for all who wait for it', async () => {
+  it('is fetched once for 20 concurrent verifications', async () => {
     const { hosted, grant } = await verified();
     const before = world.host.asked.length;
     await age('document_resolved_at', '6 minutes');
@@ -66,7 +66,7 @@ describe('the DID document, when a verification needs it', () => {
     expect(world.host.asked.slice(before)).toEqual([DID_DOCUMENT]);
   });
 
-  it('serves for an hour while the host is down, then the answer is SERVICE_UNAVAILABLE', async () => {
+  it('is used for an hour while the host is down, then the decision is SERVICE_UNAVAILABLE', async () => {
     const { hosted, grant } = await verified();
     world.host.isDown = true;
     await age('document_resolved_at', '59 minutes');
@@ -81,7 +81,7 @@ describe('the DID document, when a verification needs it', () => {
     expect(await verdict(hosted, grant)).toBe('ALLOW');
   });
 
-  it('dated by a clock that ran ahead is of an age that nobody knows: it is fetched again, and decides nothing until it is', async () => {
+  it('with a date in the future is not used: it is fetched again, and until then the decision is SERVICE_UNAVAILABLE', async () => {
     const { hosted, grant } = await verified();
     await age('document_resolved_at', '-26 hours');
     world.host.isDown = true;
@@ -97,7 +97,7 @@ describe('the DID document, when a verification needs it', () => {
     expect(((await storedDocument())?.resolved.getTime() ?? 0) - Date.now()).toBeLessThan(60_000);
   });
 
-  it('a host that does not answer in time holds up nobody beyond the deadline of a verify', async () => {
+  it('is used up to an hour old when its host does not answer in time; older, the decision is SERVICE_UNAVAILABLE', async () => {
     const { hosted, grant } = await verified();
     let open = () => {};
     world.host.gate = new Promise((resolve) => {
@@ -112,7 +112,7 @@ describe('the DID document, when a verification needs it', () => {
     while (Date.now() - ((await storedDocument())?.resolved.getTime() ?? 0) > 60_000);
   });
 
-  it('a host that is down is not asked again for every verification', async () => {
+  it('is requested once for five verifications while the host is down', async () => {
     const { hosted, grant } = await verified();
     world.host.isDown = true;
     await age('document_resolved_at', '30 minutes');
@@ -127,7 +127,7 @@ describe('the DID document, when a verification needs it', () => {
     ['no JSON', () => '{"id":'],
   ];
   it.each(sampleOf(refused, 1))(
-    'with %s is refused: the one in force serves for its hour',
+    'stays in use until it is an hour old when the host serves %s',
     async (_, page) => {
       const { hosted, grant } = await verified();
       world.host.pages.set(DID_DOCUMENT, page());
@@ -138,7 +138,7 @@ describe('the DID document, when a verification needs it', () => {
     },
   );
 
-  it('without the key takes effect as soon as it is fetched: ISSUER_KEY_NOT_FOUND, and its bytes are evidence', async () => {
+  it('without the key takes effect once it is fetched: ISSUER_KEY_NOT_FOUND on every node, with its bytes as evidence', async () => {
     const { hosted, grant } = await verified();
     const other = (await generatePrincipalKey()).registration;
     const document = didDocument(world.did, [hosted, other]);

@@ -10,7 +10,7 @@ import { call, type HeldGrant, issueGrant, receiptUnlessRefused, verifyBody } fr
 const world = withHostedPrincipal();
 const { withNodes, baseUrl, register, publishProof, stateAfterVerify } = world;
 
-describe('loss of verification under load at two nodes', () => {
+describe('a hosted Principal that loses its verification under load at two nodes', () => {
   withNodes(2, startSeparateNodes);
 
   const ROUNDS = sampled({ quick: 1, deep: 12 });
@@ -74,14 +74,14 @@ describe('loss of verification under load at two nodes', () => {
     );
   });
 
-  it('no ALLOW after the 200', async () => {
+  it('gets no ALLOW stored after the 200', async () => {
     const hosted = await register();
     expect(await loseAgainAndAgain(hosted, await issueGrant(hosted))).toBe(0);
   }, 120_000);
 
   // In a sample compromise-race, which has the same barrier, shows late ALLOWs without it.
   it.runIf(isDeep)(
-    'the same without the barrier breaks it: the test can fail',
+    'gets late ALLOWs without the barrier, so the test above can fail',
     async () => {
       const whole = await alter('svc_pass_barrier', (source) =>
         source.replace(/perform pg_advisory_xact_lock\([^;]*;/, ''),

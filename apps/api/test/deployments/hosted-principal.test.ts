@@ -24,10 +24,10 @@ const {
   audited,
 } = world;
 
-describe('registration', () => {
+describe('registration of a hosted Principal', () => {
   withNodes(1);
 
-  it('resolves the DID document at once, keeps its bytes as evidence and its keys in the directory', async () => {
+  it('resolves the DID document at once, and stores its bytes as evidence and its keys', async () => {
     const hosted = await register();
     expect(hosted.registered).toMatchObject({
       did_document_resolved: true,
@@ -57,7 +57,7 @@ describe('registration', () => {
   );
 });
 
-describe('a key stands for itself, whatever the document calls it', () => {
+describe('a key in the DID document of a hosted Principal', () => {
   withNodes(1);
 
   const allowed = async () => {
@@ -79,7 +79,7 @@ describe('a key stands for itself, whatever the document calls it', () => {
     }),
   });
 
-  it('other bytes under a known kid decide nothing', async () => {
+  it('with other bytes under a known kid is ISSUER_KEY_NOT_FOUND', async () => {
     const hosted = await allowed();
     const other = await generatePrincipalKey();
     await publish(hosted, [{ publicKeyMultibase: other.publicKeyMultibase }]);
@@ -87,7 +87,7 @@ describe('a key stands for itself, whatever the document calls it', () => {
     expect(await verdict(thief, await issueGrant(thief))).toBe('ISSUER_KEY_NOT_FOUND');
   });
 
-  it('a compromised key published again under another kid stays compromised', async () => {
+  it('that is compromised stays compromised when it is published under another kid', async () => {
     const hosted = await allowed();
     const stolen = await generatePrincipalKey();
     await publish(hosted, [hosted, { id: 'key-2', publicKeyMultibase: stolen.publicKeyMultibase }]);
@@ -99,7 +99,7 @@ describe('a key stands for itself, whatever the document calls it', () => {
     expect(await verdict(after, await issueGrant(after))).toBe('ISSUER_KEY_COMPROMISED');
   });
 
-  it('a kid that the service does not record, and so could not be retired, decides nothing', async () => {
+  it('with a kid in a form that the service does not record is ISSUER_KEY_NOT_FOUND', async () => {
     const hosted = await allowed();
     const planted = await generatePrincipalKey();
     await publish(hosted, [hosted, { id: 'k%65y', publicKeyMultibase: planted.publicKeyMultibase }]);
@@ -120,7 +120,7 @@ describe('proof of the domain', () => {
     return [...states, status];
   };
 
-  it('by a well-known document: ISSUER_UNVERIFIED until it is verified, then ALLOW on every node', async () => {
+  it('by a well-known document changes decisions from ISSUER_UNVERIFIED to ALLOW on every node', async () => {
     const hosted = await register();
     const grant = await issueGrant(hosted);
     expect(await verdict(hosted, grant)).toBe('ISSUER_UNVERIFIED');
@@ -135,7 +135,7 @@ describe('proof of the domain', () => {
     ]);
   });
 
-  it('by a TXT record', async () => {
+  it('by a TXT record verifies the Principal', async () => {
     const hosted = await register();
     await restart(
       mapEnv({ [`txt:_svc-challenge.${world.name}`]: ['other', `svc-verification=${hosted.token}`] }),
@@ -143,7 +143,7 @@ describe('proof of the domain', () => {
     expect(await stateAfterVerify(ADMIN_TOKEN)).toBe('verified');
   });
 
-  it('a proof for another DID or with another token is none', async () => {
+  it('for another DID or with another token leaves the Principal unverified', async () => {
     const hosted = await register();
     for (const page of [
       { did: `${world.did}:other`, token: hosted.token },
@@ -154,7 +154,7 @@ describe('proof of the domain', () => {
     }
   });
 
-  it('a domain that cannot be asked keeps its state for 72 h since the last proof, and decisions and all reads count them too', async () => {
+  it('stays valid for 72 h while the host is down, then decisions and reads show unverified', async () => {
     const hosted = await register();
     publishProof(hosted);
     await verifyDomain(ADMIN_TOKEN);
@@ -175,7 +175,7 @@ describe('proof of the domain', () => {
     });
   });
 
-  it('another’s Principal answers as an absent one; a managed one is verified without a question', async () => {
+  it('is 404 for a Principal of another caller; a managed Principal is verified without a request to a host', async () => {
     const hosted = await register();
     const managed = await createTenants(baseUrl());
     expect((await verifyDomain(managed.principalKey)).status).toBe(404);

@@ -31,7 +31,7 @@ beforeAll(async () => {
   stored = ids;
 }, 120_000);
 
-it(`${GRANTS} Grants are revoked by one call, which names them all in order; none is left`, async () => {
+it(`disabling an Agent with ${GRANTS} Grants revokes them all in one call, which lists them in order`, async () => {
   // The entries of the rows above are taken.
   await deployment.sql.query('update status_lists set next_ordinal = size_bits where principal = $1', [
     tenants.principalDid,

@@ -110,10 +110,10 @@ const allowedOnEveryNode = async (kid: string) => {
   );
 };
 
-describe('a Receipt key has leaked', () => {
+describe('after the leak of a Receipt key', () => {
   let leaked: Partial<Jwk>;
 
-  it('and one command takes it out of its file, with a new key in front and the same rights, while no other key is at hand', () => {
+  it('svc-admin keys compromise replaces it in its file by a new key, with mode 600 and without access to other keys', () => {
     leaked = readKeys(receiptFile)[0] ?? {};
     const away = { SVC_STATUS_KEYS: join(dataDir, 'away', 'status-keys.json') };
     const { status, out, err } = adminWith(away, 'keys', 'compromise', 'receipt-1');
@@ -128,11 +128,11 @@ describe('a Receipt key has leaked', () => {
     expect(out).toContain('started anew: systemctl restart svc-api svc-worker');
   });
 
-  it('which leaves the fence to the nodes', () => {
+  it('that command does not create a fence', () => {
     expect(existsSync(fenceFolder)).toBe(false);
   });
 
-  it('every node stops signing with it, takes the new one without a restart, and publishes both', async () => {
+  it('every node signs with the new key without a restart, and publishes the old one as revoked', async () => {
     await allowedOnEveryNode(`${SERVICE}#receipt-2`);
     const methods = methodsOf(await didDocument());
     expect(methods.find(({ id }) => id === `${SERVICE}#receipt-1`)).toMatchObject({
@@ -143,7 +143,7 @@ describe('a Receipt key has leaked', () => {
     expect(methods.find(({ id }) => id === `${SERVICE}#receipt-2`)?.revoked).toBeUndefined();
   });
 
-  it('a verifier that fetches the document believes the new key', async () => {
+  it('a verifier that fetches the DID document accepts the new key', async () => {
     const verifier = createVerifier({
       ...{ baseUrl: deployment.process.baseUrl, apiKey: tenants.rpKey, relyingParty: tenants.rpDid },
       ...{ serviceDid: SERVICE, fetch: contractFetch },
@@ -153,7 +153,7 @@ describe('a Receipt key has leaked', () => {
     expect(await verifier.verify({ grant, proof, action: ACTION, request })).toMatchObject({ allowed: true });
   });
 
-  it('what it signed, and what whoever has it signs, verifies by itself no more', async () => {
+  it('Receipts that it signed, and forged ones, are key-not-in-force with the new DID document', async () => {
     const pinnedAfter = await didDocument();
     for (const receipt of [before, await forge(leaked)]) {
       expect(verifyReceipt(receipt, pinnedBefore).ok).toBe(true);
@@ -161,7 +161,7 @@ describe('a Receipt key has leaked', () => {
     }
   });
 
-  it('a node that still has the old file does not start, and says what to do', async () => {
+  it('a node with the old key file does not start, and its error says to put a new key first', async () => {
     const [port, adminPort] = await findFreePorts(2);
     const current = readFileSync(receiptFile, 'utf8');
     writeFileSync(receiptFile, JSON.stringify({ keys: [leaked] }));
@@ -175,23 +175,23 @@ describe('a Receipt key has leaked', () => {
     }
   });
 
-  it.runIf(isDeep)('may be said again', () => {
+  it.runIf(isDeep)('the command can be repeated without making another key', () => {
     expect(admin('keys', 'compromise', `${SERVICE}#receipt-1`).status).toBe(0);
     expect(readKeys(receiptFile)[0]?.kid).toBe('receipt-2');
   });
 
-  it.runIf(isDeep)('is listed as compromised, as the command that lists all keys says', () => {
+  it.runIf(isDeep)('svc-admin keys lists it as compromised', () => {
     expect(admin('keys').out).toMatch(
       /#receipt-1 {2}published .*, compromised .*\n.*#receipt-2 {2}published [^,]*\n/,
     );
   });
 
-  it.runIf(isDeep)('is not said of a key that there never was', () => {
+  it.runIf(isDeep)('the command refuses a key that never existed', () => {
     const { status, err } = admin('keys', 'compromise', 'status-9');
     expect([status, err]).toEqual([2, expect.stringContaining('has no key status-9')]);
   });
 
-  it('and a status key too: the same command has every list signed anew, on which decisions go on', async () => {
+  it('the command for a status key has every status list signed again, and decisions continue', async () => {
     const signers = async () => {
       const { rows } = await deployment.sql.query('select credential from status_lists');
       return rows.map(({ credential }) => headerOf(String(credential)).kid);
@@ -211,7 +211,7 @@ describe('a Receipt key has leaked', () => {
     expect(readKeys(statusFile).map(({ kid }) => kid)).toEqual(['status-2', 'status-1']);
   });
 
-  it('what it signed before verifies with its inclusion, for which the service vouches anew', async () => {
+  it('an earlier Receipt verifies with its inclusion and the attestation, and a forged one does not', async () => {
     await closeToday(deployment, dataDir);
     const serviceDidDocument = await didDocument();
     const inclusion = await inclusionOf(before);
@@ -236,19 +236,22 @@ describe('a Receipt key has leaked', () => {
     expect(verifyBundle(bundle, { serviceDidDocument })).toMatchObject({ ok: true, assumed: [] });
   });
 
-  it.runIf(isDeep)('and so do closed days whose own key leaks later', async () => {
-    expect(admin('keys', 'compromise', 'status-2').status).toBe(0);
-    await vi.waitFor(
-      async () => {
-        const serviceDidDocument = await didDocument();
-        const inclusion = await inclusionOf(before);
-        expect(inclusion.kid).toBe(`${SERVICE}#status-2`);
-        const { attestation } = await attestationOf(before);
-        expect(headerOf(String(attestation)).kid).toBe(`${SERVICE}#status-3`);
-        const given = { receipt: before, inclusion, attestation, serviceDidDocument };
-        expect(verifyIncludedReceipt(given)).toMatchObject({ ok: true });
-      },
-      { timeout: 20_000, interval: 250 },
-    );
-  });
+  it.runIf(isDeep)(
+    'an earlier Receipt still verifies after the status key that signed its day has leaked too',
+    async () => {
+      expect(admin('keys', 'compromise', 'status-2').status).toBe(0);
+      await vi.waitFor(
+        async () => {
+          const serviceDidDocument = await didDocument();
+          const inclusion = await inclusionOf(before);
+          expect(inclusion.kid).toBe(`${SERVICE}#status-2`);
+          const { attestation } = await attestationOf(before);
+          expect(headerOf(String(attestation)).kid).toBe(`${SERVICE}#status-3`);
+          const given = { receipt: before, inclusion, attestation, serviceDidDocument };
+          expect(verifyIncludedReceipt(given)).toMatchObject({ ok: true });
+        },
+        { timeout: 20_000, interval: 250 },
+      );
+    },
+  );
 });

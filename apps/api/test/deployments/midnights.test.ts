@@ -163,8 +163,8 @@ const closeBesideCommit = async (url: string, api: ApiNodes) => {
   }
 };
 
-describe('midnights', () => {
-  it(`${MIDNIGHTS} of them, crossed by verifications on two nodes and closed by two closers: every Receipt is in one day, and no day changes`, async () => {
+describe('days of 15 ms', () => {
+  it(`${MIDNIGHTS} closed by two closers during verifications on two nodes: each Receipt is in one day, and no closed day changes`, async () => {
     const { missing, stored, closings } = await crossMidnights(
       databases.locked.url,
       apis[0] as ApiNodes,
@@ -186,7 +186,7 @@ describe('midnights', () => {
     expect(stored.filter((id) => id <= last && !times.has(id))).toEqual([]);
   }, 180_000);
 
-  it('without the day lock, Receipts are stored into days that have been closed', async () => {
+  it('without the day lock a Receipt is stored into a closed day, so the test above can fail', async () => {
     await alterFunction(
       databases.unlocked.url,
       'svc_take_locks',

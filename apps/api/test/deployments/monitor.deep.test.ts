@@ -41,7 +41,7 @@ const reopen = async (day: string) => {
     await tamper(deployment.databaseUrl, `delete from ${table} where day >= $1`, [day]);
 };
 
-it('is well with a service that only closes days, and alarmed by one that closes a day twice', async () => {
+it('svc-receipt monitor accepts newly closed days, and raises alarms when a day is closed again with another root', async () => {
   // Nothing is compared with the pin yet: no day is closed, and the service is not asked at the address of its DID.
   expect(monitor()).toMatchObject({ status: 2, look: { verdict: 'undecided', days: { count: 0 } } });
   expect((await close()).status).toBe(200);
@@ -75,7 +75,7 @@ it('is well with a service that only closes days, and alarmed by one that closes
   expect(monitor('another.json').status).toBe(0);
 });
 
-it('is alarmed by leaves that are not those of the checkpoint', async () => {
+it('svc-receipt monitor raises wrong-leaves when the leaves do not match the checkpoint', async () => {
   await tamper(deployment.databaseUrl, 'update receipts set receipt_id = $2 where receipt_id = $1', [
     (await deployment.sql.query('select min(receipt_id) as id from receipts')).rows[0].id,
     receiptIdsOf(first, 1)[0],

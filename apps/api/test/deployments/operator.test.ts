@@ -48,14 +48,14 @@ const startSlowProxy = async (databaseUrl: string, marker: string, delayMs: numb
   return { ...proxy, delayed: () => delayed };
 };
 
-it.runIf(isDeep).each(['apps/admin', 'apps/api'])('%s says its version', (app) => {
+it.runIf(isDeep).each(['apps/admin', 'apps/api'])('%s prints its version', (app) => {
   expect(run(app, ['--version'])).toMatchObject({
     status: 0,
     out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
   });
 });
 
-it('the embedded database belongs to one process: several are refused without DATABASE_URL', async () => {
+it('SVC_PROCESSES with several processes is refused without DATABASE_URL', async () => {
   const env = { SVC_PROCESSES: '2', DATABASE_URL: '' };
   const refused = 'SVC_PROCESSES needs DATABASE_URL';
   expect(() => readConfig(nodeEnv('', env))).toThrow(refused);
@@ -64,21 +64,18 @@ it('the embedded database belongs to one process: several are refused without DA
 
 describe('svc-admin', () => {
   // In a sample apps/admin, program.test.ts, tests this without processes.
-  it.runIf(isDeep)(
-    'says of a command what is about that one alone, and of a wrong one which there are',
-    () => {
-      const { status, out } = run('apps/admin', ['keys', 'rotate', '--help']);
-      expect([status, out]).toEqual([0, expect.stringContaining('svc-admin keys rotate KID')]);
-      expect(out).not.toMatch(/fsck|keys create/);
-      // program.test.ts tests the misspellings of other words.
-      expect(run('apps/admin', ['kesy'])).toMatchObject({
-        status: 2,
-        err: expect.stringMatching(/there is no command kesy[\s\S]*svc-admin keys rotate KID/),
-      });
-    },
-  );
+  it.runIf(isDeep)('prints the help of one command only, and the list of commands for an unknown one', () => {
+    const { status, out } = run('apps/admin', ['keys', 'rotate', '--help']);
+    expect([status, out]).toEqual([0, expect.stringContaining('svc-admin keys rotate KID')]);
+    expect(out).not.toMatch(/fsck|keys create/);
+    // program.test.ts tests the misspellings of other words.
+    expect(run('apps/admin', ['kesy'])).toMatchObject({
+      status: 2,
+      err: expect.stringMatching(/there is no command kesy[\s\S]*svc-admin keys rotate KID/),
+    });
+  });
 
-  it.runIf(isDeep)('says of a group what is in it', () => {
+  it.runIf(isDeep)('prints the commands of a group for its --help and for an unknown command in it', () => {
     expect(run('apps/admin', ['keys', '--help']).out).toMatch(/svc-admin keys rotate KID/);
     expect(run('apps/admin', ['keys', 'rotate', 'receipt-1', '--help']).out).not.toMatch(
       /keys create PURPOSE/,
@@ -92,7 +89,7 @@ describe('svc-admin', () => {
   });
 
   it.each(sampleOf([['fsck'], ['migrate'], ['keys'], ['clock'], ['restore']], 1))(
-    'in production no command goes to another machine without TLS: %s',
+    'in production refuses a remote database without TLS: %s',
     (...words) => {
       const DATABASE_URL = 'postgres://svc:secret@db.internal/svc';
       const { status, err } = run('apps/admin', words, {
@@ -109,7 +106,7 @@ describe('svc-admin', () => {
   );
 
   it.each(sampleOf(['nonsense', 'mysql://x', 'db.internal/svc'], 1))(
-    'says what a DATABASE_URL is, where it was given %s',
+    'explains the form of DATABASE_URL for the value %s',
     (DATABASE_URL) => {
       expect(run('apps/admin', ['fsck'], { DATABASE_URL })).toEqual({
         status: 2,
@@ -120,23 +117,20 @@ describe('svc-admin', () => {
   );
 });
 
-describe('what a start goes on without', () => {
+describe('svc-admin with an SVC_COLD folder that does not exist', () => {
   const typo = join(tmpdir(), `svc-no-such-${process.pid}`);
   const env = () => ({ ...nodeEnv(database.url, {}), SVC_COLD: `file://${typo}` });
 
-  it.runIf(isDeep)(
-    'ledger status says that the store is not there, and nobody makes a folder that was mistyped',
-    () => {
-      const asked = env();
-      expect(run('apps/admin', ['ledger', 'status'], asked)).toMatchObject({
-        status: 1,
-        err: expect.stringContaining('SVC_COLD: the folder of the objects is not there: is it mounted?'),
-      });
-      expect(existsSync(typo)).toBe(false);
-    },
-  );
+  it.runIf(isDeep)('ledger status reports that the folder is missing, and does not create it', () => {
+    const asked = env();
+    expect(run('apps/admin', ['ledger', 'status'], asked)).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('SVC_COLD: the folder of the objects is not there: is it mounted?'),
+    });
+    expect(existsSync(typo)).toBe(false);
+  });
 
-  it.runIf(isDeep)('ledger verify says that there is nothing to prove', () => {
+  it.runIf(isDeep)('ledger verify reports that there is nothing to prove, and does not create it', () => {
     expect(run('apps/admin', ['ledger', 'verify'], env())).toMatchObject({
       status: 0,
       out: 'No day is packed: there is nothing to prove.\n',
@@ -149,7 +143,7 @@ describe('svc-admin on a running service', () => {
   const admin = async (...parameters: readonly string[]) =>
     runProgramBeside('apps/admin', [...parameters, '--api', node.baseUrl], nodeEnv(database.url, {}));
 
-  it('registers an org, its key and a relying party, which then work', async () => {
+  it('registers an org, an org key and a relying party that work', async () => {
     const org = JSON.parse((await admin('org', 'create', 'acme', '--name', 'Acme')).out);
     const settings = ['--profile', 'svc-base-v2', '--proof-window', '90', '--verify-rate-limit', '1200'];
     const [key, shop] = (
@@ -170,38 +164,44 @@ describe('svc-admin on a running service', () => {
     expect(me.status).toBe(200);
   });
 
-  it.runIf(isDeep)('registers a Principal of an org, and says that a name is taken', async () => {
-    const org = JSON.parse((await admin('org', 'create', 'beta', '--name', 'Beta')).out);
-    const { publicKeyMultibase } = await generatePrincipalKey();
-    const given = ['--slug', 'payer-1', '--key', publicKeyMultibase, '--org', org.org_id];
-    const payer = JSON.parse((await admin('principal', 'create', ...given)).out);
-    const key = JSON.parse((await admin('org', 'key', org.org_id)).out);
-    const members = await call(node.baseUrl, 'GET', `/orgs/${org.org_id}`, { key: key.api_key });
-    expect(JSON.parse(members.text).members).toMatchObject([{ did: payer.did }]);
-    const taken = await admin('org', 'create', 'beta', '--name', 'Beta');
-    expect([taken.status, taken.err]).toEqual([1, expect.stringContaining('answered 409')]);
-  });
+  it.runIf(isDeep)(
+    'registers a Principal of an org, and reports 409 for an org slug that is taken',
+    async () => {
+      const org = JSON.parse((await admin('org', 'create', 'beta', '--name', 'Beta')).out);
+      const { publicKeyMultibase } = await generatePrincipalKey();
+      const given = ['--slug', 'payer-1', '--key', publicKeyMultibase, '--org', org.org_id];
+      const payer = JSON.parse((await admin('principal', 'create', ...given)).out);
+      const key = JSON.parse((await admin('org', 'key', org.org_id)).out);
+      const members = await call(node.baseUrl, 'GET', `/orgs/${org.org_id}`, { key: key.api_key });
+      expect(JSON.parse(members.text).members).toMatchObject([{ did: payer.did }]);
+      const taken = await admin('org', 'create', 'beta', '--name', 'Beta');
+      expect([taken.status, taken.err]).toEqual([1, expect.stringContaining('answered 409')]);
+    },
+  );
 
   // In a sample apps/admin, tenants.test.ts, tests this without processes.
-  it.runIf(isDeep)('registers nothing without a token, over the open network or where nobody answers', () => {
-    const env = nodeEnv(database.url, {});
-    const late = ['org', 'create', 'late', '--name', 'Late', '--api', 'http://127.0.0.1:1'];
-    expect(run('apps/admin', late, env)).toMatchObject({
-      status: 2,
-      err: expect.stringContaining('did not answer'),
-    });
-    const plain = ['org', 'create', 'x', '--name', 'X', '--api', 'http://svc.example'];
-    expect(run('apps/admin', plain, env)).toMatchObject({
-      status: 2,
-      err: expect.stringContaining('must be https'),
-    });
-    expect(run('apps/admin', ['org', 'create', 'x', '--name', 'X'])).toMatchObject({
-      status: 2,
-      err: expect.stringContaining('SVC_ADMIN_TOKEN'),
-    });
-  });
+  it.runIf(isDeep)(
+    'refuses to register without a token, over plain http, or if the service does not answer',
+    () => {
+      const env = nodeEnv(database.url, {});
+      const late = ['org', 'create', 'late', '--name', 'Late', '--api', 'http://127.0.0.1:1'];
+      expect(run('apps/admin', late, env)).toMatchObject({
+        status: 2,
+        err: expect.stringContaining('did not answer'),
+      });
+      const plain = ['org', 'create', 'x', '--name', 'X', '--api', 'http://svc.example'];
+      expect(run('apps/admin', plain, env)).toMatchObject({
+        status: 2,
+        err: expect.stringContaining('must be https'),
+      });
+      expect(run('apps/admin', ['org', 'create', 'x', '--name', 'X'])).toMatchObject({
+        status: 2,
+        err: expect.stringContaining('SVC_ADMIN_TOKEN'),
+      });
+    },
+  );
 
-  it('keys check holds the files against the database', async () => {
+  it('keys check compares the key files with the database', async () => {
     const place = { SVC_DOMAIN: 'keys.test', SVC_BASE_URL: 'https://keys.test' };
     const env = nodeEnv(unclaimed.url, { ...production, ...place });
     const ok = expect.stringMatching(/ok {5}did:web:keys\.test#receipt-1/);
@@ -216,7 +216,7 @@ describe('svc-admin on a running service', () => {
     });
   });
 
-  it.runIf(isDeep)('keys check asks no database of another service', () => {
+  it.runIf(isDeep)('keys check refuses a database of another service', () => {
     const place = { SVC_DOMAIN: 'keys.test', SVC_BASE_URL: 'https://keys.test' };
     const env = nodeEnv(database.url, { ...production, ...place });
     expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({
@@ -232,7 +232,7 @@ describe('svc-admin on a running service', () => {
     ['from pauses where', ['pause', 'show'], 'The service is not paused.'],
   ];
   it.runIf(isDeep).each(slowAnswers)(
-    'a server that is slow to answer (%s) is waited for: a person asked, and no request waits',
+    'waits for a slow database answer (%s) longer than a request does',
     async (statement, command, said) => {
       // Longer than the 700 ms for which a request waits for a read.
       const slow = await startSlowProxy(database.url, statement, 900);
@@ -246,22 +246,19 @@ describe('svc-admin on a running service', () => {
     },
   );
 
-  it.skipIf(!hasPgBouncer)(
-    'migrate is refused through a pooler that shares sessions, and says why',
-    async () => {
-      const pooler = await startPgBouncer(unclaimed.url, 'transaction');
-      try {
-        expect(await svcAdmin(pooler.url, {}, 'migrate')).toMatchObject({
-          code: 2,
-          text: expect.stringContaining('pool_mode = session'),
-        });
-      } finally {
-        await pooler.stop();
-      }
-    },
-  );
+  it.skipIf(!hasPgBouncer)('migrate refuses a pooler that shares sessions, and says why', async () => {
+    const pooler = await startPgBouncer(unclaimed.url, 'transaction');
+    try {
+      expect(await svcAdmin(pooler.url, {}, 'migrate')).toMatchObject({
+        code: 2,
+        text: expect.stringContaining('pool_mode = session'),
+      });
+    } finally {
+      await pooler.stop();
+    }
+  });
 
-  it('bash completes commands, their second words and options', () => {
+  it('completion bash completes commands, second words and options', () => {
     const { out } = run('apps/admin', ['completion', 'bash']);
     const lines = [['fs'], ['keys', 'ro'], ['keys', 'rotate', '--n'], ['fsck', '--a']];
     const asked = lines.map(
@@ -274,7 +271,7 @@ _svc_admin; printf '%s ' "\${COMPREPLY[@]}"; echo`,
 });
 
 describe('the log', () => {
-  it('of a verification has the client, the Receipt, the decision and the process', async () => {
+  it('line of a verification has the client address, the Receipt id, the decision and the process id', async () => {
     const tenants = await createTenants(node.baseUrl);
     const body = await verifyBody(tenants, await issueGrant(tenants));
     const receipt = receiptOf(await call(node.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
@@ -294,7 +291,7 @@ describe('the log', () => {
     expect(metrics).toContain('svc_authentication_failures_total{problem="unknown or revoked"} 0');
   });
 
-  it.runIf(isDeep)('at SVC_LOG_LEVEL=warn has no requests, and every revocation all the same', async () => {
+  it.runIf(isDeep)('at SVC_LOG_LEVEL=warn has no requests, but revocations', async () => {
     const [port, adminPort] = await findFreePorts(2);
     const env = { SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort), SVC_LOG_LEVEL: 'warn' };
     const quiet = startProgram(programFile('apps/api'), { ...env, ...nodeEnv(database.url, {}) });

@@ -32,7 +32,7 @@ beforeAll(() => {
 }, 120_000);
 
 it.runIf(isDeep)(
-  'the API starts, is healthy, and serves its pages, its vectors and its document',
+  'the packed API starts and serves /healthz, /transparency, its DID document and /openapi.json',
   async () => {
     const node = await startApiProcess(
       database.url,
@@ -48,7 +48,7 @@ it.runIf(isDeep)(
   },
 );
 
-it('the command of the operator proves the database', () => {
+it('the packed svc-admin runs fsck without faults', () => {
   const { status, stdout } = spawnSync(process.execPath, [join(folder, 'admin', 'main.js'), 'fsck'], {
     cwd: folder,
     encoding: 'utf8',

@@ -121,13 +121,13 @@ const alter = async (...[name, part, replacement]: Change): Promise<void> => {
   originals.push(await alterFunction(database.url, name, part, replacement));
 };
 
-describe('pauses and their ends against verifies at two nodes', () => {
+describe('pauses and resumes against verifies at two nodes', () => {
   afterEach(async () => {
     for (const source of originals.splice(0).reverse()) await sql.query(source);
   });
 
   it.each(sampleOf(SCOPES, 2))(
-    `${RACES} races, scope %s: no ALLOW after the 200, none dated after paused_at, no DENY for it after its end`,
+    `${RACES} races, scope %s: no ALLOW after the 200 or dated after paused_at, and no DENY after the resume`,
     async (scope) => {
       const { late, postdated, allowed, denied } = await runRaces(RACES, scope);
       expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
@@ -138,7 +138,7 @@ describe('pauses and their ends against verifies at two nodes', () => {
 
   // In a sample the races at the store show it.
   it.runIf(isDeep).each(FAULTS)(
-    'the same races, scope %s, break it where commits are not waited for: the test can fail',
+    'late ALLOWs occur in scope %s when a pause does not wait for commits, so the test above can fail',
     async (scope, fault) => {
       await alter(...DAWDLE(GAP_S));
       await alter(...fault);

@@ -92,7 +92,7 @@ describe('with a standby', () => {
     await primary?.stop();
   }, 60_000);
 
-  it('reports are read there, with all that was answered before by any node; metrics say where, and how old it may be', async () => {
+  it('reports are read from it and contain every earlier decision of any node; metrics show the server and its delay', async () => {
     await untilInStep(nodes.reporting);
     for (let round = 0; round < 3; round++) await decideAndFind(nodes, tenants, decided);
     const metrics = await callJson<{ receipts_total: number }>(nodes.reporting.baseUrl, 'GET', '/metrics');
@@ -103,7 +103,7 @@ describe('with a standby', () => {
     expect(nodes.reporting.log.join()).toContain('"replica.in_step"');
   });
 
-  it('while it is frozen decisions, revocations and keys are as ever, reports come from the primary, and the process is ready', async () => {
+  it('that is frozen, decisions and revocations work, reports are read from the primary, and the node stays ready', async () => {
     const { reporting } = nodes;
     const grant = await issueGrant(tenants);
     const verify = async () => {
@@ -133,7 +133,7 @@ describe('with a standby', () => {
     expect(await metricOf(reporting, `${READS}{server="replica"}`)).toBeGreaterThan(before);
   });
 
-  it('a process starts where the replica cannot be reached, and reads on the primary', async () => {
+  it('that is unreachable, a node starts and reads reports from the primary', async () => {
     const url = new URL(standby.url);
     const away = await startNodes(primary.url, standby.url.replace(url.host, '127.0.0.1:1'), nodes.plain);
     try {
@@ -145,7 +145,7 @@ describe('with a standby', () => {
     }
   });
 
-  it('a role that may only read is enough there', async () => {
+  it('a read-only role is sufficient for the reports', async () => {
     await runSql(primary.adminUrl, `create role reports login password 'reports'`);
     await runSql(primary.adminUrl, 'grant pg_read_all_data to reports');
     const url = Object.assign(new URL(standby.url), { username: 'reports', password: 'reports' });
@@ -162,7 +162,7 @@ describe('with a standby', () => {
 
 const [debian] = debianVersions;
 it.runIf(isDeep && debian !== undefined)(
-  'the same with a standby of PostgreSQL as Debian has it, paused and resumed',
+  'reports are complete with a Debian PostgreSQL standby, also while its replay is paused',
   async () => {
     const server = await startDebianPostgres(debian);
     try {

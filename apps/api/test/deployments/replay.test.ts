@@ -28,7 +28,7 @@ afterAll(() => api?.stop());
 const ROUNDS = sampled({ quick: 2, deep: 10 });
 const urlOf = (i: number) => api.processes[i % 2]?.baseUrl ?? '';
 
-it('one Proof sent 64 times at once to two processes gives one ALLOW and 63 PROOF_REPLAYED, again and again', async () => {
+it('one Proof sent 64 times concurrently to two processes gives one ALLOW and 63 PROOF_REPLAYED', async () => {
   const grant = await issueGrant(tenants);
   for (let round = 0; round < ROUNDS; round++) {
     const body = await verifyBody(tenants, grant);
@@ -45,7 +45,7 @@ it('one Proof sent 64 times at once to two processes gives one ALLOW and 63 PROO
   }
 });
 
-it('a denied Proof is not spent: it still allows once when what was wrong is put right', async () => {
+it('a denied Proof is not spent: with the right Action it is allowed once', async () => {
   const grant = await issueGrant(tenants);
   const body = await verifyBody(tenants, grant);
   const wrong = { ...body, action: { ...body.action, amount: 5 } };
@@ -60,7 +60,7 @@ it('a denied Proof is not spent: it still allows once when what was wrong is put
   );
 });
 
-it('a spent Proof stays spent when the relying party widens its window afterwards', async () => {
+it('a spent Proof stays spent when the relying party increases its Proof window afterwards', async () => {
   const narrow = await createTenants(urlOf(0), { proof_window_seconds: 30 });
   const grant = await issueGrant(narrow);
   const body = await verifyBody(narrow, grant);
@@ -78,7 +78,7 @@ it('a spent Proof stays spent when the relying party widens its window afterward
   );
 });
 
-it('64 requests under one Idempotency-Key at two processes store one decision and answer it byte for byte', async () => {
+it('64 requests with one Idempotency-Key to two processes get the same bytes; another body with that key is 409', async () => {
   const grant = await issueGrant(tenants);
   const body = await verifyBody(tenants, grant);
   const headers = { 'idempotency-key': 'order-4711' };

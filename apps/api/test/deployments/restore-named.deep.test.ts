@@ -127,7 +127,7 @@ const restoreAll = async (url: string, env: Environment, file: string) => {
   });
 };
 
-it('set back with its fence: nothing is noticed, the log shows it, and the restore is one as any other', async () => {
+it('a database set back with its fence is not detected, but svc-admin restore --log shows and corrects it', async () => {
   const [url, env] = [await restoreBackup(), restoreFence()];
   const file = writeLog();
   await withNode(url, env, async (node) => {
@@ -143,7 +143,7 @@ it('set back with its fence: nothing is noticed, the log shows it, and the resto
   });
 }, 180_000);
 
-it('set back with its fence: the log alone is made so with --apply, where nobody says that the database was restored', async () => {
+it('restore --log --apply without --lost-from revokes again what the log says, and mentions --lost-from', async () => {
   const url = await restoreBackup();
   const env = restoreFence();
   const applied = await svcAdmin(url, env, 'restore', '--log', writeLog('api-1.log.gz'), '--apply');
@@ -152,7 +152,7 @@ it('set back with its fence: the log alone is made so with --apply, where nobody
   expect([await isRevoked(url, revoked), await isRevoked(url, other)]).toEqual([true, false]);
 }, 120_000);
 
-it('whose fence was lost: nothing is restored until somebody says since when, and then as any other', async () => {
+it('with a lost fence, restore requires --lost-from, and then restores as usual', async () => {
   const url = await restoreBackup();
   const file = writeLog('api-1.log.gz');
   const refused = await svcAdmin(url, nothing.env, 'restore', '--log', file, '--apply');
@@ -161,7 +161,7 @@ it('whose fence was lost: nothing is restored until somebody says since when, an
   expect(await svcAdmin(url, nothing.env, 'fence', 'show')).toMatchObject({ code: 0 });
 }, 180_000);
 
-it('without a fence: the same, but for what nothing outside of the database tells', async () => {
+it('without a fence, restore requires fence give-up and --lost-from, and then restores as usual', async () => {
   const url = await restoreBackup();
   const refused = await svcAdmin(url, NO_FENCE, 'restore', '--lost-from', takenAt, '--apply');
   expect(refused).toMatchObject({ code: 2, text: expect.stringContaining('this database has a fence') });
@@ -170,7 +170,7 @@ it('without a fence: the same, but for what nothing outside of the database tell
   await restoreAll(url, NO_FENCE, writeLog());
 }, 180_000);
 
-it('a pause of the whole service is set again by the line that svc-admin pause printed; without it the command says that nothing else tells of it', async () => {
+it('restore sets a service pause again from the line that svc-admin pause printed; without it the output mentions svc-admin pause', async () => {
   const url = await restoreBackup();
   await svcAdmin(url, NO_FENCE, 'fence', 'give-up', '--database-is-the-latest');
   const says = expect.stringContaining('if the whole service was paused: svc-admin pause');
@@ -188,7 +188,7 @@ it('a pause of the whole service is set again by the line that svc-admin pause p
   });
 }, 180_000);
 
-it('a file that is no log of the service, or holds a revocation that cannot be read, is refused by its name', async () => {
+it('restore refuses a file that is not a log of the service or has a truncated revocation, and names it', async () => {
   const url = await restoreBackup();
   const lines = log.map(inDocker);
   const cut = lines.map((line) => (line.includes('grant_ids') ? line.slice(0, -60) : line));

@@ -210,7 +210,7 @@ afterAll(async () => {
 });
 
 describe('a restored backup', () => {
-  it('is noticed: nothing is decided, given out or shown from it, and /readyz says why', async () => {
+  it('is detected: decisions, other writes and reads are 503, and /readyz says why', async () => {
     await withNodes(restored.url, async (nodes) => {
       for (const node of nodes) {
         const { status, checks } = await readiness(node);
@@ -243,7 +243,7 @@ describe('a restored backup', () => {
     });
   }, 60_000);
 
-  it('without a fence allows what was revoked, and spends Proofs again: the drill can fail', async () => {
+  it('without a fence allows revoked Grants and spent Proofs, so the other tests can fail', async () => {
     const copy = await createDatabase(restored.adminUrl, restored.url);
     const given = await svcAdmin(copy.url, {}, 'fence', 'give-up', '--database-is-the-latest');
     expect(given.code).toBe(0);
@@ -261,7 +261,7 @@ describe('a restored backup', () => {
     }
   }, 60_000);
 
-  it('is put in order by svc-admin restore: nothing lost is allowed again, nothing is given twice, and a statement says so', async () => {
+  it('is corrected by svc-admin restore: lost revocations and spent Proofs are denied, nothing is allocated twice, and a statement is published', async () => {
     const log = join(fence.folder, 'api.log');
     writeFileSync(log, lost.log.join(''));
     const looked = await svcAdmin(restored.url, fence.env, 'restore', '--log', log);
@@ -366,7 +366,7 @@ describe('a restored backup', () => {
     });
   }, 120_000);
 
-  it('withholds what was used in the lost span until the operator releases it: no id means a wider Grant, no budget is drawn twice', async () => {
+  it('withholds Grants used in the lost span (503) until the operator releases them', async () => {
     const { tenants, grants, budget } = before;
     const sql = await connect(restored.url);
     const { rows } = await sql.query(
@@ -422,7 +422,7 @@ describe('a restored backup', () => {
     });
   }, 120_000);
 
-  it('leaves the former database behind: nodes that still stand on it decide nothing', async () => {
+  it('makes nodes on the former database refuse decisions with 503', async () => {
     await withNodes(cluster.url, async ([node]) => {
       expect((await readiness(node as never)).checks.fence).toContain('replaced');
       const body = await verifyBody(before.tenants, before.grants[EACH] as HeldGrant);

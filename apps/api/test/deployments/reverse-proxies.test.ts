@@ -88,13 +88,13 @@ for (const kind of KINDS) {
     });
     const direct = () => ({ port: portOf(api.processes[0]?.baseUrl ?? '') });
 
-    it.each(NASTY_PATHS)('passes %s on byte for byte', async (path) => {
+    it.each(NASTY_PATHS)('forwards %s byte for byte', async (path) => {
       recorder.seen.length = 0;
       expect(await askRaw(beforeRecorder, path)).toMatchObject({ status: 200 });
       expect(recorder.seen.map(({ url }) => url)).toEqual([path]);
     });
 
-    it.each(OUT_OF_THE_ROOT)('passes %s on byte for byte, or refuses it by itself', async (path) => {
+    it.each(OUT_OF_THE_ROOT)('forwards %s byte for byte, or refuses it itself (nginx)', async (path) => {
       recorder.seen.length = 0;
       const { status } = await askRaw(beforeRecorder, path);
       const urls = recorder.seen.map(({ url }) => url);
@@ -103,7 +103,7 @@ for (const kind of KINDS) {
       );
     });
 
-    it.each(NASTY_PATHS)('the API answers %s as it does without a proxy', async (path) => {
+    it.each(NASTY_PATHS)('gives the same answer for %s as the API without a proxy', async (path) => {
       const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
       const [through, without] = [
         await askRaw(before, path, { headers }),
@@ -113,7 +113,7 @@ for (const kind of KINDS) {
       expect(comparable(through.body)).toBe(comparable(without.body));
     });
 
-    it('a relying party whose did:web names a port is found under it', async () => {
+    it('finds a relying party whose did:web has a port', async () => {
       const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
       const did = `did:web:${kind.name.toLowerCase()}.example%3A8443`;
       const body = JSON.stringify({ kind: 'hosted', did });
@@ -123,7 +123,7 @@ for (const kind of KINDS) {
       expect(found.body).toContain(JSON.stringify(did));
     });
 
-    it('appends the client’s address behind whatever the client claims, and keeps the Host', async () => {
+    it('appends the address of the client to X-Forwarded-For, and keeps the Host', async () => {
       recorder.seen.length = 0;
       const headers = { 'x-forwarded-for': '203.0.113.7', host: 'status.svc.test' };
       await askRaw(beforeRecorder, '/x', { headers });
@@ -132,7 +132,7 @@ for (const kind of KINDS) {
       expect(`${seen?.headers['x-forwarded-for']}`.split(/, */).at(-1)).toBe('127.0.0.1');
     });
 
-    it('sends nobody to a node that is not listening', async () => {
+    it('sends no request to a node that does not listen', async () => {
       const [first, second] = api.processes.map((one) => ({
         port: portOf(one.baseUrl),
         adminPort: portOf(one.adminUrl),
@@ -192,48 +192,51 @@ const runInOwnNetwork = (file: string, parameter: string): string => {
 };
 
 for (const kind of KINDS) {
-  describe.skipIf(!isInstalled(kind))(`${kind.name}, to an address that sends no request`, () => {
-    let proxy: RunningProxy;
-    const start = async (changed: number) => {
-      const recording = { port: recorder.port, adminPort: recorder.port };
-      proxy = await startProxy(kind, [recording, recording], IN_SMALL[kind.name]?.slice(0, changed));
-    };
-    afterEach(() => proxy?.stop());
-    /** Sends half a header on each connection; connections that are closed before that count too. */
-    const hold = (count: number) =>
-      Array.from({ length: count }, () => {
-        const socket = connectSecurely(proxy, '127.0.0.2');
-        socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nx-slow: ');
-        return { socket, isClosed: closed(socket) };
+  describe.skipIf(!isInstalled(kind))(
+    `${kind.name}, for an address that holds connections without a request`,
+    () => {
+      let proxy: RunningProxy;
+      const start = async (changed: number) => {
+        const recording = { port: recorder.port, adminPort: recorder.port };
+        proxy = await startProxy(kind, [recording, recording], IN_SMALL[kind.name]?.slice(0, changed));
+      };
+      afterEach(() => proxy?.stop());
+      /** Sends half a header on each connection; connections that are closed before that count too. */
+      const hold = (count: number) =>
+        Array.from({ length: count }, () => {
+          const socket = connectSecurely(proxy, '127.0.0.2');
+          socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nx-slow: ');
+          return { socket, isClosed: closed(socket) };
+        });
+
+      it('closes the connections above the limit of the address, and answers another address', async () => {
+        await start(1);
+        const held = hold(4 * LIMIT);
+        let open = held.length;
+        for (const { isClosed } of held) void isClosed.then(() => (open -= 1));
+        await until(async () => open <= LIMIT);
+        expect(open).toBe(LIMIT);
+        expect(await askRaw(proxy, '/x', { localAddress: '127.0.0.3' })).toMatchObject({ status: 200 });
+        for (const { socket } of held) socket.destroy();
       });
 
-    it('closes what that one opens beyond its limit, and answers another', async () => {
-      await start(1);
-      const held = hold(4 * LIMIT);
-      let open = held.length;
-      for (const { isClosed } of held) void isClosed.then(() => (open -= 1));
-      await until(async () => open <= LIMIT);
-      expect(open).toBe(LIMIT);
-      expect(await askRaw(proxy, '/x', { localAddress: '127.0.0.3' })).toMatchObject({ status: 200 });
-      for (const { socket } of held) socket.destroy();
-    });
+      it('closes all connections after the timeout for request headers', async () => {
+        await start(2);
+        await Promise.all(hold(LIMIT).map(({ isClosed }) => isClosed));
+        expect(await askRaw(proxy, '/x', { localAddress: '127.0.0.2' })).toMatchObject({ status: 200 });
+      });
 
-    it('closes all of them once the time for a header is over', async () => {
-      await start(2);
-      await Promise.all(hold(LIMIT).map(({ isClosed }) => isClosed));
-      expect(await askRaw(proxy, '/x', { localAddress: '127.0.0.2' })).toMatchObject({ status: 200 });
-    });
-
-    it.skipIf(!hasNetworks)('counts IPv6 connections by /64, and IPv4 by address, as the nodes do', () => {
-      const open = JSON.parse(runInOwnNetwork(PROXY_ON_IPV6, kind.name)) as unknown;
-      expect(open).toEqual({ subscriber: LIMIT, neighbour: LIMIT, ipv4: LIMIT });
-    });
-  });
+      it.skipIf(!hasNetworks)('limits IPv6 connections by /64 and IPv4 connections by address', () => {
+        const open = JSON.parse(runInOwnNetwork(PROXY_ON_IPV6, kind.name)) as unknown;
+        expect(open).toEqual({ subscriber: LIMIT, neighbour: LIMIT, ipv4: LIMIT });
+      });
+    },
+  );
 }
 
 const [HAPROXY] = PROXIES;
 
-describe.skipIf(HAPROXY === undefined || !isInstalled(HAPROXY))('HAProxy, while nodes hold decisions', () => {
+describe.skipIf(HAPROXY === undefined || !isInstalled(HAPROXY))('HAProxy, during a hold', () => {
   let proxy: RunningProxy;
   beforeAll(async () => {
     const nodes = api.processes.map((one) => ({
@@ -257,7 +260,7 @@ describe.skipIf(HAPROXY === undefined || !isInstalled(HAPROXY))('HAProxy, while 
       body: JSON.stringify(body),
     });
 
-  it('of one of two: the other gets all that there is; of all: a revocation is still 200, and a verification the 503 of a node', async () => {
+  it('of one node uses the other; during a hold of both a revocation is 200 and a verification is the 503 of a node', async () => {
     const tenants = await createTenants(api.processes[0]?.baseUrl ?? '');
     const [grant, other] = [await issueGrant(tenants), await issueGrant(tenants)];
     const HELD = 'the fence was not confirmed';

@@ -37,7 +37,7 @@ const expectLines = (api: ApiProcess, grants: readonly HeldGrant[]): void => {
 };
 
 it.runIf(isDeep)(
-  'is in the output before the answer: a process that is killed then has written it',
+  'the log line of a revocation is written before the answer, even if the process is then killed',
   async () => {
     const api = await start({});
     const grants = await revokeTwo(api, () => api.signal('SIGKILL'));
@@ -46,7 +46,7 @@ it.runIf(isDeep)(
   },
 );
 
-it('of several processes: those that are killed have handed it to their supervisor, which has passed it on at once', async () => {
+it('with several processes the supervisor has the log line of a revocation before the answer, and writes it at once', async () => {
   const api = await start({ SVC_PROCESSES: '2' });
   const members = () =>
     api.log

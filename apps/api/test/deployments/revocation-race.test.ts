@@ -84,7 +84,7 @@ describe('revocations against verifies at two nodes', () => {
     for (const source of originals.splice(0).reverse()) await sql.query(source);
   });
 
-  it(`${RACES} races: no ALLOW after the 200, none dated after revoked_at`, async () => {
+  it(`${RACES} races: no ALLOW is stored after the 200 or dated after revoked_at`, async () => {
     let totals = await runRaces(RACES);
     // Which side wins depends on the machine: the races continue until each has won once.
     for (let more = RACES; more < MAX_RACES && !isDecidedBothWays(totals); more += RACES_AT_ONCE)
@@ -94,7 +94,7 @@ describe('revocations against verifies at two nodes', () => {
     expect(isDecidedBothWays(totals)).toBe(true);
   }, 300_000);
 
-  it('the promise holds when every commit dawdles between judging and storing', async () => {
+  it('the same holds with a delay between judging and storing in every commit', async () => {
     await slowDown();
     const { late, postdated } = await runRaces(BATCH);
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
@@ -102,7 +102,7 @@ describe('revocations against verifies at two nodes', () => {
 
   // In a sample the races at the store show it.
   it.runIf(isDeep)(
-    'the same races break it without the lock: the test can fail',
+    'late ALLOWs occur without the lock, so the tests above can fail',
     async () => {
       await slowDown();
       await takeNoPrincipalLock();

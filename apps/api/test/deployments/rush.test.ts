@@ -13,7 +13,7 @@ afterEach(() => {
 
 // Linux has all of 127.0.0.0/8; a node accepts 512 connections of one address.
 it.runIf(process.platform === 'linux')(
-  'a thousand clients that come while a node stands still all wait for it, and are answered',
+  '1,000 clients that connect while a node is stopped are all answered 200 once it continues',
   async () => {
     const node = await startApiProcess(database.url);
     onTestFinished(async () => {

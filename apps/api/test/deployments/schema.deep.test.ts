@@ -32,7 +32,7 @@ const fsck = (databaseUrl: string, ...parameters: readonly string[]) => {
   return { status, out: stdout, err: stderr };
 };
 
-it('production starts beside what an operator has added, and says what that is', async () => {
+it('production starts with an added index, and the log and fsck name it', async () => {
   await execute(cluster.url, 'create index of_ours on receipts (agent)');
   const node = await startApiProcess(serviceUrl(), production);
   const differs = node.log.find((line) => line.includes('schema.differs')) ?? '{}';
@@ -45,7 +45,7 @@ it('production starts beside what an operator has added, and says what that is',
   ]);
 });
 
-it('production does not start where an append-only rule is off, and says which; fsck names it too', async () => {
+it('production does not start with a disabled append-only trigger; the error and fsck name it', async () => {
   await execute(cluster.url, 'alter table evidence disable trigger refuse_change');
   await expect(startApiProcess(serviceUrl(), production)).rejects.toThrow(
     /schema of the database is not .*trigger evidence\.refuse_change is not as migrated/,
@@ -55,7 +55,7 @@ it('production does not start where an append-only rule is off, and says which; 
   await execute(cluster.url, 'alter table evidence enable trigger refuse_change');
 });
 
-it('where a table is gone fsck names it, and proves of the rest what it can', async () => {
+it('fsck names missing tables, and still checks the others', async () => {
   await execute(cluster.url, 'alter table content_checks rename to elsewhere');
   await execute(cluster.url, 'alter table attestations rename to lost');
   const { faults, checks } = JSON.parse(fsck(serviceUrl(), '--json').out);
@@ -70,7 +70,7 @@ it('where a table is gone fsck names it, and proves of the rest what it can', as
   expect(checks.find(({ name }: { name: string }) => name === 'chain')).toMatchObject({ faults: 0 });
 });
 
-it('a database that was never migrated, and one of an earlier version, are told in a sentence', async () => {
+it('fsck explains in one sentence that a database was never migrated or has an earlier version', async () => {
   await execute(cluster.adminUrl, 'create database empty template template0');
   const empty = fsck(Object.assign(new URL(cluster.adminUrl), { pathname: '/empty' }).href);
   expect([empty.status, empty.err]).toEqual([2, expect.stringMatching(/never been migrated.*DATABASE_URL/)]);

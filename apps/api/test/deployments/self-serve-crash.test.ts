@@ -57,7 +57,7 @@ const verifyAtLast = async ({ org, rp_verify_key: key, starter }: Bundle): Promi
   }
 };
 
-it(`${SLUGS + CONTESTED} at once, some for the same slug, with PostgreSQL killed in between: no half-made tenant, no key twice`, async () => {
+it(`${SLUGS + CONTESTED} concurrent sign-ups, some for the same slug, with PostgreSQL killed: no partial tenant, no key twice`, async () => {
   const slugs = Array.from({ length: SLUGS }, () => randomSlug('t'));
   const answers: Answer[] = [];
   let killed: Promise<void> | undefined;

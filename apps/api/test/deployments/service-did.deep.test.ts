@@ -31,7 +31,7 @@ const admin = (parameters: readonly string[], env: Readonly<Record<string, strin
 
 const listKids = async () => (await deployment.sql.query('select kid from service_keys order by kid')).rows;
 
-it('neither an API nor a command of the operator works on it under another name, and none leaves a key', async () => {
+it('an API and svc-admin refuse a database of another service DID, and store no key in it', async () => {
   const before = await listKids();
   await expect(startApiProcess(deployment.databaseUrl, TYPO)).rejects.toThrow(bothNamed);
   const command = admin(['restore', 'withheld'], nodeEnv(deployment.databaseUrl, TYPO));
@@ -43,7 +43,7 @@ it('neither an API nor a command of the operator works on it under another name,
   });
 });
 
-it('another name is said beforehand, changes what starts, and leaves what was signed under the former one provable', async () => {
+it('service-did change shows its effect first, then only the new DID starts; earlier keys work and fsck passes', async () => {
   const tenants = await deployment.createTenants();
   const body = await verifyBody(tenants, await issueGrant(tenants));
   expect(receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body })).decision).toBe(
@@ -78,7 +78,7 @@ it('another name is said beforehand, changes what starts, and leaves what was si
   });
 });
 
-it('fsck shows twenty of a kind, counts all, and shows all when it is asked to', async () => {
+it('fsck shows 20 faults of a kind and counts all; --all shows all', async () => {
   const ids = receiptIdsOf(daysAgo(2), 30);
   await insertReceipts(deployment.databaseUrl, ids, [daysAgo(2)]);
   const shownIn = (text: string) =>

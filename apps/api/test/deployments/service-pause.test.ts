@@ -54,7 +54,7 @@ const reasonsOf = async (tenants: Tenants) => {
   );
 };
 
-it('from what svc-admin pause prints until svc-admin resume nothing is allowed, on no node, of whoever is registered when, whatever has become of the key files', async () => {
+it('from svc-admin pause until svc-admin resume every node denies every tenant, even with unusable keys on the machine of the operator', async () => {
   await makeStale();
   const before = await deployment.createTenants();
   expect(await reasonsOf(before)).toEqual([null, null]);

@@ -35,7 +35,7 @@ afterAll(async () => {
   await runSql(database.url, `drop role ${role}`);
 });
 
-it('decides, revokes, reports, closes days and disables Agents, all as that role', async () => {
+it('a node with a role that owns nothing decides, reports, revokes, disables Agents and closes days', async () => {
   const baseUrl = api.processes[0]?.baseUrl ?? '';
   const tenants = await createTenants(baseUrl, { profile: 'svc-base-v2' });
   const grant = await issueGrant(tenants);
@@ -75,7 +75,7 @@ it('decides, revokes, reports, closes days and disables Agents, all as that role
   expect((await call(baseUrl, 'POST', '/demo/mint', { body: {} })).status).toBe(200);
 }, 60_000);
 
-it('is told which role repairs the clock', async () => {
+it('svc-admin clock repair refuses that role and names the role that owns the tables', async () => {
   const url = Object.assign(new URL(database.url), { username: role, password: 'p' }).href;
   const refused = await svcAdmin(url, {}, 'clock', 'repair');
   expect(refused).toMatchObject({

@@ -34,7 +34,7 @@ const waitForApproval = async (baseUrl: string) => {
   return { answer };
 };
 
-it('SIGTERM under load, and while a call waits for an approval: every request sent before is answered, that one as pending, every answered decision is stored, exit code 0', async () => {
+it('SIGTERM under load: every request is answered, a waiting approval as pending, every answered decision is stored, exit code 0', async () => {
   const api = await startApiProcesses(1, database.url);
   const [one] = api.processes;
   if (one === undefined) throw new Error('no process');

@@ -152,7 +152,7 @@ describe.each(PLACES)('keys in $name', (place) => {
       expect(kidOf(receiptOf(await verifyOn(baseUrl)))).toBe(kid);
   };
 
-  it('are made by one command each, and nodes decide with them; none is in a file in plain text', async () => {
+  it('are made by one command each and sign decisions; no file contains them in plain text', async () => {
     if ([place.receipt(), place.status()].includes('file:')) makePassphrase();
     await succeed('migrate');
     await succeed('keys', 'create', 'receipt', '--private-key', place.receipt());
@@ -168,7 +168,7 @@ describe.each(PLACES)('keys in $name', (place) => {
       ]);
   }, 60_000);
 
-  it('rotate: published, then signing, then retired; what the former signed stays good', async () => {
+  it('rotate in order: published, signing, retired; Receipts of the former key stay valid', async () => {
     await succeed('keys', 'create', 'receipt');
     expect((await admin('keys', 'rotate', 'receipt-2')).text).toMatch(/receipt-2 is not published yet/);
     await restart();
@@ -195,7 +195,7 @@ describe.each(PLACES)('keys in $name', (place) => {
     expect((await admin('keys', 'rotate', 'receipt-1')).text).toMatch(/has no private part/);
   }, 90_000);
 
-  it('leak: one command, and every node signs with a new one in the same place, without a restart', async () => {
+  it('that leak are replaced by one command: every node signs with a new key in the same place without a restart', async () => {
     const leaked = receiptOf(await verifyOn());
     await succeed('keys', 'compromise', 'receipt-2');
     expect(keys().map(({ kid, private_key: uri }) => [kid, uri !== undefined])).toEqual([
@@ -220,7 +220,7 @@ describe.each(PLACES)('keys in $name', (place) => {
   }, 90_000);
 
   it.runIf(isDeep && place.away !== null)(
-    'away: nothing is decided, /readyz says why, and it goes on by itself',
+    'that are unavailable stop decisions, /readyz says why, and decisions resume without a restart',
     async () => {
       const uri = keys()[0]?.private_key ?? '';
       const readiness = async () => {
@@ -252,7 +252,7 @@ describe.each(PLACES)('keys in $name', (place) => {
     180_000,
   );
 
-  it('a Receipt that is too long for the signer is refused for good, and says what to do', async () => {
+  it('limit the size of a Receipt with AWS KMS: a longer one is a 400 that names the limit', async () => {
     const capability = purchase({
       ...{ maxAmountMinor: 1000, currency: 'USD' },
       resources: Array.from({ length: 20 }, (_, i) => `order/${i}/${'x'.repeat(80)}`).concat('order/*'),
@@ -274,7 +274,7 @@ describe.each(PLACES)('keys in $name', (place) => {
   });
 
   it.runIf(place.away !== null)(
-    'gone for good: a key in an encrypted file is put in front at once, with a passphrase where there was none, and nodes start with it',
+    'that are lost can be replaced by keys in encrypted files, with a new passphrase if there was none, and nodes start',
     async () => {
       place.away?.(keys()[0]?.private_key ?? '');
       expect((await verifyOn().catch(() => ({ status: 503 }))).status).toBe(503);

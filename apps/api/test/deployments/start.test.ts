@@ -82,7 +82,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
     expect([first.errors(), first.output().includes(READY)]).toEqual(['', true]);
   }, DEADLINE_MS);
 
-  it('keeps everything in SVC_DATA_DIR, refuses a second instance there, and ends in silence', async () => {
+  it('stores all its files in SVC_DATA_DIR, is ready with a worker, and ends without errors on SIGINT', async () => {
     // The first round of the job that packs creates the folder of cold days.
     expect(
       readdirSync(dataDir)
@@ -142,7 +142,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
   });
 
   it.runIf(isDeep)(
-    'ends with its database when the terminal is closed, and starts with no other keys on it',
+    'stops its database on SIGHUP, and does not start with other Receipt keys on the same database',
     async () => {
       first.child.stdout?.destroy();
       first.child.kill('SIGHUP');

@@ -83,7 +83,7 @@ const NOT_YET = {
 const PENDING = { isRecorded: true, isStamped: false, isInList: false };
 const DONE = { isRecorded: true, isStamped: true, isInList: true };
 
-it('a revocation denies on every node from then on, is answered 503, and the worker publishes it once lists are signed again', async () => {
+it('a revocation without the signer is 503 but denies on every node; the worker publishes it once the signer is back', async () => {
   const [grant, revokedBefore] = [await issueGrant(tenants), await issueGrant(tenants)];
   const first = await revoke(revokedBefore);
   // Fills the caches of each node with the Grant and its list.
@@ -106,7 +106,7 @@ it('a revocation denies on every node from then on, is answered 503, and the wor
   expect(await faultsOf()).toEqual([]);
 });
 
-it('a Grant whose key was retired since is denied as revoked too, and its Principal sees the denials', async () => {
+it('a Grant of a retired key that is revoked without the signer is denied at P6, and its Principal sees the denials', async () => {
   const own = await deployment.createTenants();
   const { principalDid, principalKey: key, rpKey } = own;
   const grant = await issueGrant(own);
@@ -131,7 +131,7 @@ it('a Grant whose key was retired since is denied as revoked too, and its Princi
   expect(seen.decisions).toEqual(expect.arrayContaining(denials));
 });
 
-it('its owner who repeats it then hears 200, and not before the list says it', async () => {
+it('a repeated revocation is 200 once the signer is back, and the list then contains it', async () => {
   const grant = await issueGrant(tenants);
   const bringBack = takeSignersAway();
   expect(await revoke(grant)).toMatchObject(NOT_YET);
@@ -140,7 +140,7 @@ it('its owner who repeats it then hears 200, and not before the list says it', a
   expect(await recordOf(grant)).toEqual(DONE);
 });
 
-it('a pause and its end are 200 and hold on every node, also while nobody outside answers', async () => {
+it('pauses and resumes are 200 and hold on every node without the signer and while no DID resolves', async () => {
   const grant = await issueGrant(tenants);
   expect(await decideOnEach(grant)).toEqual(['ALLOW', 'ALLOW']);
   const bringBack = takeSignersAway();
@@ -167,7 +167,7 @@ it('a pause and its end are 200 and hold on every node, also while nobody outsid
   expect((await revoke(grant)).status).toBe(200);
 });
 
-it('the kill switch ends an Agent and its Grants, also those that were revoked so before, and is 200 once their list says it', async () => {
+it('the kill switch without the signer is 503 but denies all Grants of the Agent; it is 200 once the signer is back', async () => {
   const grants = [await issueGrant(tenants), await issueGrant(tenants)] as const;
   const bringBack = takeSignersAway();
   expect(await revoke(grants[0])).toMatchObject(NOT_YET);

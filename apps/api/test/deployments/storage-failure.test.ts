@@ -89,7 +89,7 @@ const expectUnavailable = ({ answer, elapsedMs }: Timed): void => {
   expect(elapsedMs).toBeLessThan(WITHIN_MS);
 };
 
-it('what decisions and revocations need is open before anybody asks for it, and again once all of it was lost, which few lines tell', async () => {
+it('a node opens its 22 database sessions before the first request and reopens lost ones, with at most 10 log lines', async () => {
   /** Sessions that the pools keep: reads 6, revocations 9, commits 3, look-ups 2, the fence 2. */
   const KEPT = 22;
   const sessions = async () =>
@@ -115,8 +115,8 @@ it('what decisions and revocations need is open before anybody asks for it, and 
   expect(told.length).toBeLessThanOrEqual(10);
 });
 
-describe('an answer lost around the commit', () => {
-  it('cut before the commit reaches storage: 503, nothing stored, the Proof still allows', async () => {
+describe('a database connection that is cut around the commit', () => {
+  it('before the commit reaches storage gives 503, and the Proof is still allowed', async () => {
     expect((await sendFresh()).answer.status).toBe(200);
     const body = await verifyBody(tenants, grant);
     proxy.setMode('cut-before');
@@ -127,7 +127,7 @@ describe('an answer lost around the commit', () => {
     expect(receiptOf((await send(body)).answer).decision).toBe('ALLOW');
   });
 
-  it('AuthZEN fails closed too: 503, which ends a batch in its place, and every Proof still allows', async () => {
+  it('gives 503 for AuthZEN too: a batch ends at the failed item, and every Proof is still allowed', async () => {
     expect((await sendFresh()).answer.status).toBe(200);
     const bodies = await Promise.all([1, 2, 3].map(() => verifyBody(tenants, grant)));
     const [single, ...evaluations] = bodies.map(({ grant: presented, proof, action }) => ({
@@ -154,7 +154,7 @@ describe('an answer lost around the commit', () => {
     for (const body of bodies) expect(receiptOf((await send(body)).answer).decision).toBe('ALLOW');
   });
 
-  it('cut after the commit: the stored decision is looked up and answered', async () => {
+  it('after the commit gives the stored decision in time', async () => {
     expect((await sendFresh()).answer.status).toBe(200);
     const body = await verifyBody(tenants, grant);
     proxy.setMode('cut-after');
@@ -168,7 +168,7 @@ describe('an answer lost around the commit', () => {
     expect(receiptOf((await send(body)).answer).reason).toBe('PROOF_REPLAYED');
   });
 
-  it('cut after the commit with storage gone: 503, and a retry under its Idempotency-Key returns what was stored', async () => {
+  it('after the commit, with storage unreachable, gives 503; a retry with the same Idempotency-Key returns the stored decision', async () => {
     expect((await sendFresh()).answer.status).toBe(200);
     const body = await verifyBody(tenants, grant);
     const headers = { 'idempotency-key': 'lost-answer-1' };
@@ -184,13 +184,13 @@ describe('an answer lost around the commit', () => {
   });
 });
 
-describe('a standby that does not answer', () => {
+describe('with a synchronous standby that does not answer', () => {
   const setStandby = async (name: string) => {
     await runSql(cluster.adminUrl, `alter system set synchronous_standby_names = '${name}'`);
     await runSql(cluster.adminUrl, 'select pg_reload_conf()');
   };
 
-  it('503, and a retry is answered 200 only once its decision is where it outlives the machine', async () => {
+  it('a verification is 503, and so is its retry until the decision is replicated', async () => {
     await recover();
     const body = await verifyBody(tenants, grant);
     const headers = { 'idempotency-key': 'no-standby-1' };
@@ -210,7 +210,7 @@ describe('a standby that does not answer', () => {
     expect(answer.headers['svc-idempotent-replay']).toBe('true');
   }, 60_000);
 
-  it('503 to who signs up, although the tenant is visible: its keys are not answered before it outlives the machine', async () => {
+  it('a sign-up is 503 although its org is already visible', async () => {
     await recover();
     const signUp = requestOf();
     const key = PROVISION_KEY;
@@ -231,9 +231,9 @@ describe('a standby that does not answer', () => {
   }, 60_000);
 });
 
-describe('a server that is gone', () => {
+describe('a PostgreSQL server', () => {
   it.runIf(isDeep)(
-    'stopped with SIGSTOP: 503 in time; back once it goes on',
+    'stopped with SIGSTOP causes 503 within two seconds, and decisions resume after SIGCONT',
     async () => {
       await recover();
       cluster.signal('SIGSTOP');
@@ -258,7 +258,7 @@ describe('a server that is gone', () => {
     60_000,
   );
 
-  it('killed under load: every ALLOW that was answered is stored; 503 in time; back after its restart', async () => {
+  it('killed under load loses no answered ALLOW, causes 503 within two seconds, and decisions resume after its restart', async () => {
     const allowed: string[] = [];
     const statuses = new Set<number>();
     let stop = false;
@@ -281,7 +281,7 @@ describe('a server that is gone', () => {
     expect(await missingFrom(allowed)).toEqual([]);
   }, 60_000);
 
-  it('its status lists and DID documents are served on, with their age, for as long as readers may hold them', async () => {
+  it('that is stopped does not affect status lists and DID documents: they are still served, with an Age header', async () => {
     await recover();
     const [, claims = ''] = grant.grant.split('.');
     const { credentialStatus } = JSON.parse(Buffer.from(claims, 'base64url').toString());
@@ -303,7 +303,7 @@ describe('a server that is gone', () => {
     }
   }, 60_000);
 
-  it('unreachable from the start of a request: 503 for every endpoint that needs it, with the Proof unspent', async () => {
+  it('unreachable from the start of a request causes 503 for /verify and /me, and the Proof is not spent', async () => {
     await recover();
     const body = await verifyBody(tenants, grant);
     proxy.setMode('block');

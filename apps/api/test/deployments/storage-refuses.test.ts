@@ -93,14 +93,14 @@ const expectRecovery = async () => {
   await expect.poll(verify, RECOVERED).toBe(200);
 };
 
-it('read-only: it is named, nothing is decided, and all is well afterwards', async () => {
+it('a read-only database: /readyz names it, verifications are 503, and decisions resume afterwards', async () => {
   await alter('set default_transaction_read_only = on');
   await expectRefusals('read-only');
   await alter('reset default_transaction_read_only');
   await expectRecovery();
 }, 60_000);
 
-it('a disk without room for a file: it is named, although an update finds its room', async () => {
+it('a disk without room for a new file: /readyz says disk full, and decisions resume afterwards', async () => {
   // Raises the server's error for a full disk in a function of the same name, which is found first.
   await runSql(
     cluster.url,
@@ -115,7 +115,7 @@ it('a disk without room for a file: it is named, although an update finds its ro
   await expectRecovery();
 }, 60_000);
 
-it('a file system that takes no more writes: what the server says of it is passed on, and nobody is sent to migrate', async () => {
+it('a file system that refuses writes: /readyz shows the error of the server, and decisions resume afterwards', async () => {
   const folder = join(cluster.dataDir, 'cluster', 'pgdata', 'pg_snapshots');
   const { mode } = statSync(folder);
   chmodSync(folder, 0o500);
@@ -130,7 +130,7 @@ it('a file system that takes no more writes: what the server says of it is passe
 }, 60_000);
 
 it.skipIf(disk === null)(
-  'a disk that is full: it is named, no answer takes long, and there is room again without a restart',
+  'a full disk: /readyz names it, every answer comes within two seconds, and decisions resume without a restart',
   async () => {
     const filler = join(disk ?? '', 'filler');
     fill(filler);

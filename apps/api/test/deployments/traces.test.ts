@@ -81,7 +81,7 @@ const untilTraced = async (trace: Trace, root: string): Promise<readonly Receive
 const attributesOf = ({ attributes }: ReceivedSpan) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-it('a verification continues the trace of its caller, stage by stage down to the batch that is committed; so does its log line', async () => {
+it('a verification continues the trace of its caller, with a span for each stage and for the commit batch; its log line has the trace id', async () => {
   const trace = newTrace();
   const { decision } = await verify(trace, await verifyBody(tenants, held));
   expect(decision).toBe('ALLOW');
@@ -102,7 +102,7 @@ it('a verification continues the trace of its caller, stage by stage down to the
   expect(await node?.line(trace.traceId)).toContain('"route":"verify"');
 });
 
-it('decisions stored together are linked with their batch, in both directions', async () => {
+it('commits that are stored in one batch are linked with its span, in both directions', async () => {
   const grants = await Promise.all(Array.from({ length: 12 }, () => issueGrant(tenants)));
   const bodies = await Promise.all(grants.map((grant) => verifyBody(tenants, grant)));
   const traces = bodies.map(newTrace);
@@ -121,7 +121,7 @@ it('decisions stored together are linked with their batch, in both directions', 
   }
 });
 
-it('who is asked outside hears of the same trace, and of nothing else that the caller sent', async () => {
+it('a request to the host of a Principal has the traceparent, but not the tracestate and baggage of the caller', async () => {
   const did = `did:web:${name}`;
   const { publicKeyMultibase } = (await generatePrincipalKey()).registration;
   host.pages.set(DID_DOCUMENT, didDocument(did, [{ publicKeyMultibase }]));
@@ -140,7 +140,7 @@ it('who is asked outside hears of the same trace, and of nothing else that the c
   });
 });
 
-it('a refused request is traced with its status; a failed stage by the name of its error alone', async () => {
+it('a refused request is traced with its status, and its failed stage with the error code only', async () => {
   const trace = newTrace();
   const headers = sending(trace, { authorization: `Bearer ${tenants.rpKey}x` });
   const response = await fetch(`${baseUrl()}/verify`, { method: 'POST', headers, body: '{}' });
@@ -158,7 +158,7 @@ it('a refused request is traced with its status; a failed stage by the name of i
   });
 });
 
-it('no span names a credential, a DID, a Grant, a Proof, a resource or what the caller sent beside', () => {
+it('no span contains a credential, a DID, a Grant, a Proof, a resource, or the baggage and tracestate of the caller', () => {
   const text = receiver.bodies.join('\n');
   const isThere = (part: string) => text.includes(part);
   expect(isThere('POST /verify')).toBe(true);
@@ -175,21 +175,24 @@ it('no span names a credential, a DID, a Grant, a Proof, a resource or what the 
 });
 
 // In a sample packages/process, open-tracing.test.ts, tests this without a process.
-it.runIf(isDeep)('without a receiver nothing is sent, and an incoming traceparent goes nowhere', async () => {
-  const other = await startApiProcesses(1, database.url, {
-    SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }),
-  });
-  try {
-    const before = host.heard.length;
-    const headers = sending(newTrace(), { authorization: `Bearer ${ADMIN_TOKEN}` });
-    const did = encodeURIComponent(`did:web:${name}`);
-    await fetch(`${other.processes[0]?.baseUrl}/principals/${did}/verify`, { method: 'POST', headers });
-    expect(host.heard.length).toBeGreaterThan(before);
-    expect(host.heard.slice(before).map(({ traceparent }) => traceparent)).toEqual(
-      host.heard.slice(before).map(() => undefined),
-    );
-    expect(other.processes[0]?.log.join('\n')).not.toContain('traceId');
-  } finally {
-    await other.stop();
-  }
-});
+it.runIf(isDeep)(
+  'without an OTLP endpoint an incoming traceparent is neither forwarded nor logged',
+  async () => {
+    const other = await startApiProcesses(1, database.url, {
+      SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }),
+    });
+    try {
+      const before = host.heard.length;
+      const headers = sending(newTrace(), { authorization: `Bearer ${ADMIN_TOKEN}` });
+      const did = encodeURIComponent(`did:web:${name}`);
+      await fetch(`${other.processes[0]?.baseUrl}/principals/${did}/verify`, { method: 'POST', headers });
+      expect(host.heard.length).toBeGreaterThan(before);
+      expect(host.heard.slice(before).map(({ traceparent }) => traceparent)).toEqual(
+        host.heard.slice(before).map(() => undefined),
+      );
+      expect(other.processes[0]?.log.join('\n')).not.toContain('traceId');
+    } finally {
+      await other.stop();
+    }
+  },
+);

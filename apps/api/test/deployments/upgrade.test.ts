@@ -77,14 +77,14 @@ const revoke = ({ baseUrl }: ApiProcess, { principalKey }: Tenants, { grantId }:
   call(baseUrl, 'POST', '/revoke', { key: principalKey, body: { grant_id: grantId } });
 
 describe('the last release', () => {
-  it('has the migrations that this version has, unchanged: a released one never changes', () => {
+  it('has migrations that are unchanged in this version and come first', () => {
     const own = listMigrations();
     for (const name of released.migrations)
       expect(own.find((one) => one.name === name)?.sql, name).toBe(released.readMigration(name));
     expect(own.slice(0, released.migrations.length).map(({ name }) => name)).toEqual(released.migrations);
   });
 
-  it('decides on after each single migration of this version, as a role that owns nothing and is granted nothing anew; then revokes on and starts again, and each keeps what the other answered', async () => {
+  it('continues to decide after each migration of this version; both versions respect revocations and spent Proofs of each other', async () => {
     const databaseUrl = await createReleasedDatabase();
     const old = await start(databaseUrl, released.file);
     const tenants = await createTenants(old.baseUrl);
@@ -131,7 +131,7 @@ describe('the last release', () => {
   });
 
   it.runIf(isDeep)(
-    'gives way node by node under load: a client that retries as the SDK does sees no failure, and every answer is stored',
+    'is replaced node by node under load: clients with the SDK see no failure, and every answer is stored',
     async () => {
       const databaseUrl = await createReleasedDatabase();
       const fleet = [await start(databaseUrl, released.file), await start(databaseUrl, released.file)];
@@ -189,7 +189,7 @@ describe('the last release', () => {
   );
 
   it.runIf(isDeep)(
-    'is stopped by a migration that drops at once what it needs, and does not start on it: the tests above can fail',
+    'fails with 503 after a migration that removes what it needs, and does not start, so the tests above can fail',
     async () => {
       const databaseUrl = await createReleasedDatabase();
       const old = await start(databaseUrl, released.file);

@@ -84,7 +84,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('a guarded server over %s',
     maxTotalMinor: 1000,
   });
 
-  it('lets a purchase through, hands its Receipt back, and draws on the budget until it is spent', async () => {
+  it('allows purchases with their Receipts until the budget is spent', async () => {
     const { call, grantId } = await callerUnder([budgeted]);
     const bought = await call({ name: 'buy', arguments: { order: '7', amount: 400 } });
     expect(textOf(bought)).toBe(`buy 7 400 for ${tenants.agent.did}`);
@@ -102,7 +102,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('a guarded server over %s',
     expect(capabilities).toMatchObject([{ spent_total: 800 }]);
   });
 
-  it('refuses a replay, a changed amount, and a changed argument that no Action names', async () => {
+  it('refuses a replay, a changed amount, and a changed argument that is not part of the Action', async () => {
     const { call, sent, again } = await callerUnder([budgeted]);
     await call({ name: 'buy', arguments: { order: '7', amount: 10, note: 'a' } });
     const [first] = sent;
@@ -129,7 +129,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('a guarded server over %s',
     return kept[0] as ToolCall;
   };
 
-  it('draws on no budget for arguments that the tool itself refuses, or that it would not get as they were signed', async () => {
+  it('does not draw on a budget for arguments that the tool refuses or that differ from the signed ones', async () => {
     const { call, grantId } = await callerUnder([
       apiCall({ methods: ['POST'], resources: [`${ORIGIN}/mcp/tools/**`], maxUses: 1 }),
     ]);
@@ -152,7 +152,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('a guarded server over %s',
     expect(await used()).toMatchObject([{ uses_spent: 1 }]);
   });
 
-  it('takes a tool that is not named for guarded, by its address', async () => {
+  it('guards a tool that is not configured by its URL as the resource', async () => {
     const { call } = await callerUnder([
       apiCall({ methods: ['POST'], resources: [`${ORIGIN}/mcp/tools/refund/*`] }),
     ]);
@@ -165,7 +165,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('a guarded server over %s',
     expect(refusalOf(await call({ name: 'wipe', arguments: { order: '7' } }))).toBe('FORBIDDEN');
   });
 
-  it('asks for nothing where a tool is free, and for a Grant and a Proof elsewhere', async () => {
+  it('requires no Grant for a free tool, and a Grant and a Proof for every other', async () => {
     const plain = async (name: string) =>
       (await client.callTool({ name, arguments: { order: '7' } })) as unknown as Said;
     expect(textOf(await plain('search'))).toBe('search 7');

@@ -109,7 +109,7 @@ const connect = async (
 
 const limits = { max_amount_minor: 500, max_total_minor: 800, currency: 'USD', resources: ['order/*'] };
 
-it('verifies and explains a Receipt by its id alone, for the relying party and for the Principal, and for nobody else', async () => {
+it('verify_receipt and explain_denial take a Receipt id for the relying party and the Principal; others get an error', async () => {
   const grant = await issueGrant(tenants);
   const body = await verifyBody(tenants, grant);
   const { baseUrl } = deployment.process;
@@ -156,7 +156,7 @@ const buy = async (
   return { ...(await verifier.verify({ grant, proof, action, request })), proof };
 };
 
-describe('a client that asks its user', () => {
+describe('a server whose client can ask its user', () => {
   let reply: Reply = { action: 'accept', content: { confirm: true } };
   let server: Awaited<ReturnType<typeof connect>>;
   beforeAll(async () => {
@@ -164,7 +164,7 @@ describe('a client that asks its user', () => {
   });
   afterAll(() => server.client.close());
 
-  it('issues what the user confirmed and nothing else, shows what came of it, and revokes it', async () => {
+  it('issues the confirmed Grant, shows its denials, budgets and state, and revokes it', async () => {
     const agent = await newAgent();
     reply = { action: 'accept', content: { confirm: true } };
     const asks = {
@@ -213,7 +213,7 @@ describe('a client that asks its user', () => {
     { action: 'decline' },
     { action: 'cancel' },
     { action: 'accept', content: { confirm: false } },
-  ])('does nothing where the user answers %j, a confirm_token or not', async (said) => {
+  ])('does nothing if the user answers %j, with or without a confirm_token', async (said) => {
     const before = await countGrants(server);
     reply = said;
     const asks = { agent: (await newAgent()).did, capabilities: [capability], lifetime_seconds: 60 };
@@ -224,7 +224,7 @@ describe('a client that asks its user', () => {
     expect(await countGrants(server)).toBe(before);
   });
 
-  it('asks no question that quotes a sentence where an id or a DID belongs, or hides what is last', async () => {
+  it('asks no question for an invalid id or DID, and no question contains padding that hides its end', async () => {
     reply = { action: 'accept', content: { confirm: true } };
     const questions = server.asked.length;
     const asks = { agent: (await newAgent()).did, capabilities: [capability], lifetime_seconds: 60 };
@@ -243,7 +243,7 @@ describe('a client that asks its user', () => {
     expect(server.asked.at(-1)).not.toMatch(/ {2}|\u00a0/);
   });
 
-  it('does not ask what nobody would read to the end, and does nothing', async () => {
+  it('refuses a Grant whose question would be longer than 4000 characters, without asking', async () => {
     reply = { action: 'accept', content: { confirm: true } };
     const [before, questions] = [await countGrants(server), server.asked.length];
     const resources = Array.from({ length: 64 }, (_, i) => `order/${i}/${'x'.repeat(100)}`);
@@ -260,7 +260,7 @@ describe('a client that asks its user', () => {
     expect([await countGrants(server), server.asked.length]).toEqual([before, questions]);
   });
 
-  it('what the Agent wrote into its Action is told as data, escaped, and never among our own words', async () => {
+  it('returns the text of an Action by the Agent escaped and as data, outside of its own text', async () => {
     const agent = await newAgent();
     reply = { action: 'accept', content: { confirm: true } };
     const issued = await server.call('issue_grant', {
@@ -313,7 +313,7 @@ describe('approvals', () => {
     return { agent, id };
   };
 
-  it('what was denied is asked for, approved by who was shown exactly that, and allowed once', async () => {
+  it('are requested after a denial, confirmed by the user with the exact terms, and allowed once', async () => {
     const { agent, id } = await ask();
     const listed = await server.call('list_approvals', { status: 'pending' });
     expect(listed.structuredContent.data?.requests).toMatchObject([{ task: { id } }]);
@@ -328,13 +328,13 @@ describe('approvals', () => {
     expect((await buy(agent, once, { amount: 900 })).decision).toBe('DENY');
   });
 
-  it('no question quotes a sentence where the id of a decision belongs', async () => {
+  it('are not requested for an invalid receipt_id, and the user is not asked', async () => {
     const questions = server.asked.length;
     const { isError } = await server.call('request_approval', { receipt_id: 'nothing: say yes', proof: 'x' });
     expect([isError, server.asked.length]).toEqual([true, questions]);
   });
 
-  it('nothing is approved, rejected or asked for where the user does not say yes', async () => {
+  it('are neither given nor rejected if the user declines', async () => {
     const { id } = await ask();
     reply = { action: 'decline' };
     for (const tool of ['approve_request', 'reject_request']) {
@@ -351,8 +351,8 @@ describe('approvals', () => {
   });
 });
 
-describe('a client that cannot ask its user', () => {
-  it('takes a token for exactly what was asked, once', async () => {
+describe('a server whose client cannot ask its user', () => {
+  it('accepts a confirm_token once, and only for the same arguments', async () => {
     const server = await connect(['--write', '--confirm-by-token']);
     const [{ grantId }, { grantId: other }] = [await issueHere(), await issueHere()];
     const ask = async () =>
@@ -386,7 +386,7 @@ describe('a client that cannot ask its user', () => {
   };
 });
 
-it('no key was ever told', () => {
+it('no answer and no log line of the servers contained a key', () => {
   expect(told.length).toBeGreaterThan(15);
   for (const one of told) {
     expect(one).not.toContain(principal.api_key);

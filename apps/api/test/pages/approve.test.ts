@@ -127,7 +127,7 @@ const grantsOf = async () =>
   );
 
 describe.skipIf(!hasBrowser)('the approval page', () => {
-  it('shows what the Agent signed for, keeps the key behind a passkey, and approves by a Grant that allows it once', async () => {
+  it('shows the Action that the Agent signed, keeps the key with a passkey, and approves with a Grant that is allowed once', async () => {
     const { id, capability } = await askNew();
     const { page, expectQuiet } = await open(id);
     await page
@@ -163,29 +163,26 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
       ] as const,
       1,
     ),
-  )(
-    'with its user a %s signs, and without nothing is signed by the key that is kept',
-    async (_what, hasPrf, guard) => {
-      const [first, second] = [await askNew(), await askNew()];
-      const { page } = await open(first.id);
-      const authenticator = await addAuthenticator(page, hasPrf);
-      await bring(page, 'passkey');
-      await page.getByText(guard).waitFor();
-      await approve(page);
-      await page.getByRole('heading', { name: 'Approved' }).waitFor();
-      await authenticator.setUserVerified(false);
-      await page.goto(`${originOf()}/approve#${second.id}`);
-      await page.getByText(guard).waitFor();
-      const before = await grantsOf();
-      await approve(page);
-      await page.getByText('has not confirmed that it is you').waitFor();
-      const { text } = await reject(deployment, tenants, second.id);
-      expect([await grantsOf(), text]).toEqual([before, expect.stringContaining('"denied"')]);
-    },
-  );
+  )('signs with a %s if the user is verified, and signs nothing otherwise', async (_what, hasPrf, guard) => {
+    const [first, second] = [await askNew(), await askNew()];
+    const { page } = await open(first.id);
+    const authenticator = await addAuthenticator(page, hasPrf);
+    await bring(page, 'passkey');
+    await page.getByText(guard).waitFor();
+    await approve(page);
+    await page.getByRole('heading', { name: 'Approved' }).waitFor();
+    await authenticator.setUserVerified(false);
+    await page.goto(`${originOf()}/approve#${second.id}`);
+    await page.getByText(guard).waitFor();
+    const before = await grantsOf();
+    await approve(page);
+    await page.getByText('has not confirmed that it is you').waitFor();
+    const { text } = await reject(deployment, tenants, second.id);
+    expect([await grantsOf(), text]).toEqual([before, expect.stringContaining('"denied"')]);
+  });
 
   it.runIf(isDeep)(
-    'keeps the key under a passphrase, which another does not open; nothing that it keeps has the key in it',
+    'encrypts the stored key with a passphrase, refuses another passphrase, and does not store the plain key',
     async () => {
       const { id } = await askNew();
       const { page } = await open(id);
@@ -204,28 +201,25 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     },
   );
 
-  it.runIf(isDeep)(
-    'says what went wrong at the button that failed, in view of a phone, and no longer once the key is removed',
-    async () => {
-      const { id } = await askNew();
-      const { page } = await open(id);
-      await page.setViewportSize(NARROW);
-      await bring(page, 'passphrase');
-      const wrong = 'This is not the passphrase. Nothing was signed.';
-      await page.getByLabel('Passphrase').fill('another passphrase');
-      await approve(page);
-      await page.getByText(wrong).waitFor();
-      expect(await isInView(page, wrong)).toBe(true);
-      await inspect(page, 'approve-wrong');
-      await page.getByRole('button', { name: 'Remove the signing key' }).click();
-      await page.getByRole('heading', { name: 'Bring your signing key' }).waitFor();
-      expect(await page.getByText(wrong).count()).toBe(0);
-      await bring(page, 'passphrase');
-      await approveWith(page, 'correct horse battery');
-    },
-  );
+  it.runIf(isDeep)('shows an error in view on a small screen, and removes it with the key', async () => {
+    const { id } = await askNew();
+    const { page } = await open(id);
+    await page.setViewportSize(NARROW);
+    await bring(page, 'passphrase');
+    const wrong = 'This is not the passphrase. Nothing was signed.';
+    await page.getByLabel('Passphrase').fill('another passphrase');
+    await approve(page);
+    await page.getByText(wrong).waitFor();
+    expect(await isInView(page, wrong)).toBe(true);
+    await inspect(page, 'approve-wrong');
+    await page.getByRole('button', { name: 'Remove the signing key' }).click();
+    await page.getByRole('heading', { name: 'Bring your signing key' }).waitFor();
+    expect(await page.getByText(wrong).count()).toBe(0);
+    await bring(page, 'passphrase');
+    await approveWith(page, 'correct horse battery');
+  });
 
-  it('keeps no key but the one that is published under its name: no Grant is reserved for another', async () => {
+  it('refuses a key that is not published under its kid, and allocates no Grant for it', async () => {
     const { id } = await askNew();
     const { page } = await open(id);
     const before = await grantsOf();
@@ -248,7 +242,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await approveWith(page, 'correct horse battery');
   });
 
-  it.runIf(isDeep)('an address that names no request is told so, with all that waits', async () => {
+  it.runIf(isDeep)('says that a URL is incomplete, and links to all pending requests', async () => {
     const origin = originOf();
     const { page, expectQuiet } = await visit(origin);
     await page.goto(`${origin}/approve#arq_01KAGT`);
@@ -286,7 +280,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     ],
   ];
   it.each(sampleOf(lies, 1))(
-    'refuses a service that describes %s: it is not shown, and cannot be approved',
+    'warns if the service describes %s, does not show the request, and offers no approval',
     async (_what, lie, doubt) => {
       const { id } = await askNew();
       const origin = originOf();
@@ -308,7 +302,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     },
   );
 
-  it('asks again once in half a minute where the clock of the browser is ahead, leaves standing what went wrong, and takes no late reading for what is so after an answer', async () => {
+  it('with a browser clock ahead polls every half minute, keeps an error message, and ignores a late answer after a rejection', async () => {
     const { id } = await askNew();
     const { page } = await open(id, tenants.principalKey, 27 * 3_600_000);
     await page.getByRole('button', { name: 'Reject' }).waitFor();
@@ -354,7 +348,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     expect(await page.getByRole('heading', { name: 'Rejected' }).count()).toBe(1);
   });
 
-  it('says no, with a reason that the relying party reads', async () => {
+  it('rejects a request with a reason that the relying party can read', async () => {
     const { id } = await askNew();
     const { page } = await open(id);
     await page.getByLabel(/^Why/).fill('Not this month.');
@@ -366,37 +360,40 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     });
   });
 
-  it.runIf(isDeep)('says what is over, what is unknown, and which keys are not those', async () => {
-    const { id } = await askNew();
-    const due = await insertDue(deployment, id);
-    const { page } = await open(due);
-    await page.getByRole('heading', { name: 'Expired' }).waitFor();
-    await page.goto(`${originOf()}/approve#${id}`);
-    const wrong = JSON.stringify({ ...tenants.principalJwk, d: tenants.principalJwk.x });
-    await page.getByLabel('Private key, as a JWK').fill(wrong);
-    await page.getByLabel(/passphrase/i).fill('correct horse battery');
-    await page.getByRole('button', { name: 'Keep it behind a passphrase' }).click();
-    await page.getByText(/does not belong|not an Ed25519 private key/).waitFor();
-    await page.getByLabel('Private key, as a JWK').fill(JSON.stringify(tenants.principalJwk));
-    await page.getByLabel(/^Published as/).fill('did:web:other.example#key-1');
-    await page.getByRole('button', { name: 'Keep it behind a passphrase' }).click();
-    await page.getByText('This key is of did:web:other.example').waitFor();
-    await reject(deployment, tenants, id);
-    await page.reload();
-    await page.getByRole('heading', { name: 'Rejected' }).waitFor();
-    await askNew();
-    await page.getByRole('link', { name: 'All that waits' }).click();
-    await page.getByRole('heading', { name: 'What waits for your answer' }).waitFor();
-    await page.getByText('nothing of it is checked yet').waitFor();
-    await inspect(page, 'approve-list');
-    await page.getByRole('button', { name: 'Forget the API key' }).click();
-    await page.getByLabel('API key of your Principal').fill(tenants.rpKey);
-    await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByText('The key of a Principal is needed').waitFor();
-  });
+  it.runIf(isDeep)(
+    'shows expired and rejected requests, and refuses invalid keys and keys of another DID or class',
+    async () => {
+      const { id } = await askNew();
+      const due = await insertDue(deployment, id);
+      const { page } = await open(due);
+      await page.getByRole('heading', { name: 'Expired' }).waitFor();
+      await page.goto(`${originOf()}/approve#${id}`);
+      const wrong = JSON.stringify({ ...tenants.principalJwk, d: tenants.principalJwk.x });
+      await page.getByLabel('Private key, as a JWK').fill(wrong);
+      await page.getByLabel(/passphrase/i).fill('correct horse battery');
+      await page.getByRole('button', { name: 'Keep it behind a passphrase' }).click();
+      await page.getByText(/does not belong|not an Ed25519 private key/).waitFor();
+      await page.getByLabel('Private key, as a JWK').fill(JSON.stringify(tenants.principalJwk));
+      await page.getByLabel(/^Published as/).fill('did:web:other.example#key-1');
+      await page.getByRole('button', { name: 'Keep it behind a passphrase' }).click();
+      await page.getByText('This key is of did:web:other.example').waitFor();
+      await reject(deployment, tenants, id);
+      await page.reload();
+      await page.getByRole('heading', { name: 'Rejected' }).waitFor();
+      await askNew();
+      await page.getByRole('link', { name: 'All that waits' }).click();
+      await page.getByRole('heading', { name: 'What waits for your answer' }).waitFor();
+      await page.getByText('nothing of it is checked yet').waitFor();
+      await inspect(page, 'approve-list');
+      await page.getByRole('button', { name: 'Forget the API key' }).click();
+      await page.getByLabel('API key of your Principal').fill(tenants.rpKey);
+      await page.getByRole('button', { name: 'Open' }).click();
+      await page.getByText('The key of a Principal is needed').waitFor();
+    },
+  );
 
   it.runIf(isDeep)(
-    'is decided meanwhile: the page says so, in view of a phone, and no Grant is left in force',
+    'says in view on a small screen that a request was rejected meanwhile and that the Grant is revoked',
     async () => {
       const { id } = await askNew();
       const { page } = await open(id);

@@ -29,39 +29,42 @@ const rowOf = (page: Page, id: string) =>
     .filter({ has: page.getByTitle(id) })
     .first();
 
-describe.skipIf(!hasBrowser)('a Principal', () => {
-  it.runIf(isDeep)('sees of each Grant what was done under it and what is left of its budgets', async () => {
-    const { page, expectQuiet } = await open('grants');
-    await expect.poll(() => page.getByRole('row').count()).toBe(1 + GRANTS.length);
-    const first = rowOf(page, GRANTS[0] ?? '');
-    await first.getByText('310 ALLOW').waitFor();
-    await first.getByText('USD 2,073.00 of 12,500.00').waitFor();
-    await first.getByText('low', { exact: true }).waitFor();
-    await rowOf(page, GRANTS[1] ?? '')
-      .getByText('48 of 150')
-      .waitFor();
-    const third = rowOf(page, GRANTS[2] ?? '');
-    await third.getByText('0 minor units of 5,000').waitFor();
-    await third.getByText('in the window from 2026-11-20 00:00:00 UTC').waitFor();
-    // The other budget is used up.
-    expect(await third.getByText('used up').count()).toBe(1);
-    await rowOf(page, GRANTS[3] ?? '')
-      .getByText('Nothing has been drawn')
-      .waitFor();
-    // The service stores which Grants are revoked, but not until when each is valid.
-    await page.getByText('Not revoked', { exact: true }).waitFor();
-    await page.getByText('may have ended by itself').waitFor();
-    expect(await page.getByText(/in force/i).count()).toBe(0);
-    await inspect(page, 'dashboard-grants');
-    await first.getByRole('link', { name: 'Show its decisions' }).click();
-    await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
-    expect(await page.getByRole('textbox', { name: 'Grant' }).inputValue()).toBe(GRANTS[0]);
-    await page.goBack();
-    await rowOf(page, GRANTS[0] ?? '').waitFor();
-    expectQuiet();
-  });
+describe.skipIf(!hasBrowser)('the dashboard of a Principal', () => {
+  it.runIf(isDeep)(
+    'shows for each Grant its ALLOWs and what is left of its budgets, and links to its decisions',
+    async () => {
+      const { page, expectQuiet } = await open('grants');
+      await expect.poll(() => page.getByRole('row').count()).toBe(1 + GRANTS.length);
+      const first = rowOf(page, GRANTS[0] ?? '');
+      await first.getByText('310 ALLOW').waitFor();
+      await first.getByText('USD 2,073.00 of 12,500.00').waitFor();
+      await first.getByText('low', { exact: true }).waitFor();
+      await rowOf(page, GRANTS[1] ?? '')
+        .getByText('48 of 150')
+        .waitFor();
+      const third = rowOf(page, GRANTS[2] ?? '');
+      await third.getByText('0 minor units of 5,000').waitFor();
+      await third.getByText('in the window from 2026-11-20 00:00:00 UTC').waitFor();
+      // The other budget is used up.
+      expect(await third.getByText('used up').count()).toBe(1);
+      await rowOf(page, GRANTS[3] ?? '')
+        .getByText('Nothing has been drawn')
+        .waitFor();
+      // The service stores which Grants are revoked, but not until when each is valid.
+      await page.getByText('Not revoked', { exact: true }).waitFor();
+      await page.getByText('may have ended by itself').waitFor();
+      expect(await page.getByText(/in force/i).count()).toBe(0);
+      await inspect(page, 'dashboard-grants');
+      await first.getByRole('link', { name: 'Show its decisions' }).click();
+      await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
+      expect(await page.getByRole('textbox', { name: 'Grant' }).inputValue()).toBe(GRANTS[0]);
+      await page.goBack();
+      await rowOf(page, GRANTS[0] ?? '').waitFor();
+      expectQuiet();
+    },
+  );
 
-  it.runIf(isDeep)('pauses a Grant and lets it go on, by keyboard alone', async () => {
+  it.runIf(isDeep)('pauses and resumes a Grant with the keyboard only', async () => {
     const { page, changes, expectQuiet } = await open('grants');
     const row = rowOf(page, GRANTS[0] ?? '');
     await row.getByRole('button', { name: 'Pause this Grant' }).focus();
@@ -77,7 +80,7 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     expectQuiet();
   });
 
-  it('revokes a Grant after it was told that this is for good; Escape and Cancel do nothing', async () => {
+  it('revokes a Grant only after a confirmation, which cannot be closed while the call is under way', async () => {
     const { page, changes, expectQuiet } = await open('grants');
     const revoke = rowOf(page, GRANTS[0] ?? '').getByRole('button', { name: 'Revoke … this Grant' });
     const dialog = page.getByRole('dialog');
@@ -122,7 +125,7 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
   });
 
   it.runIf(isDeep)(
-    'is told in the service’s words where a pause or a revocation is not known to hold, and may try again',
+    'shows the error of a pause or revocation that failed with 503, and offers to try again',
     async () => {
       const { page, changes } = await open('grants');
       const row = rowOf(page, GRANTS[0] ?? '');
@@ -142,7 +145,7 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     },
   );
 
-  it.runIf(isDeep)('sees its Agents, pauses one, and takes back all its Grants', async () => {
+  it.runIf(isDeep)('lists the Agents, pauses one, and revokes all its Grants', async () => {
     const { page, changes, expectQuiet } = await open('agents');
     const row = rowOf(page, AGENTS[0]);
     await row.getByText('3 Grants not revoked').waitFor();
@@ -161,27 +164,30 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     expectQuiet();
   });
 
-  it.runIf(isDeep)('sees at which relying parties its Agents were, and when last', async () => {
-    const { page, expectQuiet } = await open('parties');
-    await page.getByText('3 asked in 30 days').waitFor();
-    await page.getByText('290 ALLOW').waitFor();
-    await inspect(page, 'dashboard-parties');
-    await page.getByRole('link', { name: 'Show its decisions' }).first().click();
-    await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
-    expect(await page.getByRole('textbox', { name: 'Relying party' }).inputValue()).toBe(
-      'did:web:shop.example',
-    );
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'lists the relying parties that decided about its Agents, and links to their decisions',
+    async () => {
+      const { page, expectQuiet } = await open('parties');
+      await page.getByText('3 asked in 30 days').waitFor();
+      await page.getByText('290 ALLOW').waitFor();
+      await inspect(page, 'dashboard-parties');
+      await page.getByRole('link', { name: 'Show its decisions' }).first().click();
+      await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
+      expect(await page.getByRole('textbox', { name: 'Relying party' }).inputValue()).toBe(
+        'did:web:shop.example',
+      );
+      expectQuiet();
+    },
+  );
 
-  it('is asked whether to pause everything, and Enter on what has the focus first does nothing', async () => {
+  it('asks before it pauses the Principal, and Enter on the first focused button does nothing', async () => {
     const { page, changes } = await open('grants');
     const pause = page.getByRole('button', { name: 'Pause this Principal' });
     await doesNothingByEnter(page, pause);
     expect(changes.asked).toEqual([]);
   });
 
-  it('stops everything with one switch, is shown that it is stopped, and goes on', async () => {
+  it('pauses the Principal with a reason, shows the pause, and resumes it', async () => {
     const { page, changes, expectQuiet } = await open('grants');
     const identity = page.getByRole('region', { name: 'Whose decisions' });
     // A DID breaks between its parts.
@@ -202,9 +208,9 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
   });
 });
 
-describe.skipIf(!hasBrowser)('the head of a Principal’s dashboard', () => {
+describe.skipIf(!hasBrowser)('the header of the dashboard of a Principal', () => {
   it.runIf(isDeep)(
-    'says in every view that requests wait for its answer, with the page where it answers',
+    'shows in every view how many requests wait for approval, with a link to /approve',
     async () => {
       const { handlers } = principalHandlers();
       const { example } = routes.listApprovals.responses[200].schema.meta() as { example: ApprovalList };
@@ -228,7 +234,7 @@ describe.skipIf(!hasBrowser)('the head of a Principal’s dashboard', () => {
     },
   );
 
-  it.runIf(isDeep)('breaks a long name on a narrow screen', async () => {
+  it.runIf(isDeep)('wraps a long DID without accessibility findings', async () => {
     const subject = 'did:web:localhost%3A23816:org:a-company-with-a-rather-long-name';
     const { page, expectQuiet } = await openDashboard(visit, {
       ...{ token: 'principal', me: { ...ME.principal, subject } as typeof ME.principal, view: 'grants' },
@@ -240,8 +246,8 @@ describe.skipIf(!hasBrowser)('the head of a Principal’s dashboard', () => {
   });
 });
 
-describe.skipIf(!hasBrowser)('what is not known', () => {
-  it('nothing is called active while it could not be read what is paused; it can be paused and revoked all the same', async () => {
+describe.skipIf(!hasBrowser)('the dashboard of a Principal, with missing or late data', () => {
+  it('shows nothing as active while pauses cannot be read, and can still pause a Grant', async () => {
     const { handlers, changes } = principalHandlers();
     let isAway = true;
     const listPauses: typeof handlers.listPauses = async (call) => {
@@ -271,7 +277,7 @@ describe.skipIf(!hasBrowser)('what is not known', () => {
     expect(await active.count()).toBe(0);
   });
 
-  it('what was asked before is not shown as the answer to what is asked now', async () => {
+  it('does not show a list of an earlier filter while the new one loads', async () => {
     const { handlers } = principalHandlers();
     const revoked = new Set<string>();
     let answer = Promise.resolve();
@@ -310,8 +316,8 @@ describe.skipIf(!hasBrowser)('what is not known', () => {
   });
 });
 
-describe.skipIf(!hasBrowser)('a Principal with many Grants', () => {
-  it('is left calls enough to revoke one of the oldest: what is left of budgets is not read with the last of them', async () => {
+describe.skipIf(!hasBrowser)('the dashboard of a Principal with many Grants', () => {
+  it('stops reading budgets before the rate limit is used up, so that an old Grant can still be revoked', async () => {
     const { handlers, changes } = principalHandlers();
     const [drawn = ''] = GRANTS;
     const { page } = await openDashboard(visit, {
@@ -353,7 +359,7 @@ describe.skipIf(!hasBrowser)('a Principal with many Grants', () => {
   });
 });
 
-describe.skipIf(!hasBrowser)('the Agents of a Principal with many Grants', () => {
+describe.skipIf(!hasBrowser)('the list of Agents of a Principal with many Grants', () => {
   const TO_ONE = Array.from({ length: 200 }, (_, i) => grantTo(AGENTS[0], i));
   const countText = (page: Page, did: string) =>
     rowOf(page, did)
@@ -362,7 +368,7 @@ describe.skipIf(!hasBrowser)('the Agents of a Principal with many Grants', () =>
   const revokeAll = (page: Page, did: string) =>
     rowOf(page, did).getByRole('button', { name: 'Revoke all … Grants of this Agent' });
 
-  it('has each one’s Grants counted over all pages, and stops one that has only an old Grant and decided nothing', async () => {
+  it('counts the Grants of each Agent over all pages, and can revoke those of an Agent that has only an old one', async () => {
     const { handlers, changes } = principalHandlers();
     const asked: unknown[] = [];
     const listGrants: NonNullable<(typeof handlers)['listGrants']> = async ({ query }) => {
@@ -393,7 +399,7 @@ describe.skipIf(!hasBrowser)('the Agents of a Principal with many Grants', () =>
   });
 
   it.runIf(isDeep)(
-    'says where not all Grants were counted, takes none for a stranger then, and offers to stop each one',
+    'says when not all Grants were counted, and then offers pause and revocation for every Agent',
     async () => {
       const { handlers } = principalHandlers();
       let isAway = true;
@@ -445,8 +451,8 @@ describe.skipIf(!hasBrowser)('the Agents of a Principal with many Grants', () =>
   );
 });
 
-describe.skipIf(!hasBrowser)('others', () => {
-  it.runIf(isDeep)('a relying party has a switch of its own', async () => {
+describe.skipIf(!hasBrowser)('the dashboard of', () => {
+  it.runIf(isDeep)('a relying party pauses it', async () => {
     const { handlers, changes } = principalHandlers();
     const { listPauses, pause, resume } = handlers;
     const own = { ...(listPauses && { listPauses }), ...(pause && { pause }), ...(resume && { resume }) };
@@ -458,7 +464,7 @@ describe.skipIf(!hasBrowser)('others', () => {
   });
 
   it.runIf(isDeep)(
-    'an org that may act has one for itself and one for each member; one that only reads has none',
+    'an org with an org:admin key has pause buttons for the org and each member; with an org:read key it has none',
     async () => {
       const members = [
         { did: 'did:web:acme.example', kind: 'principal' },

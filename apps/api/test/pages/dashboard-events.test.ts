@@ -24,9 +24,9 @@ const open = async (existing = SUBSCRIPTIONS, more: Parameters<typeof openDashbo
 };
 const ID = SUBSCRIPTIONS[0]?.subscription_id;
 
-describe.skipIf(!hasBrowser)('event subscriptions', () => {
+describe.skipIf(!hasBrowser)('event subscriptions on the dashboard', () => {
   it.runIf(isDeep)(
-    'who has none is offered the first one, and keeps its secret before it is put away',
+    'show a form for the first one; its secret is shown once, can be copied, and is not stored in the browser',
     async () => {
       const { page, asked } = await open([]);
       await page.getByText('Nobody is told of anything yet.').waitFor();
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     },
   );
 
-  it.runIf(isDeep)('shows which work and which fail, and what each was sent and answered', async () => {
+  it.runIf(isDeep)('show their state, and each delivery with its answer', async () => {
     const { page, card, expectQuiet } = await open();
     await card(2).getByText('12 waiting.').waitFor();
     await card(1).getByText('Deliveries').click();
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     expectQuiet();
   });
 
-  it.runIf(isDeep)('sends a test and shows its answer; disables and enables', async () => {
+  it.runIf(isDeep)('can be tested, with the answer shown, disabled and enabled', async () => {
     const { card, asked, expectQuiet } = await open();
     await card(1).getByRole('button', { name: 'Send a test' }).click();
     await card(1).getByRole('rowheader', { name: /^ping/ }).waitFor();
@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
   });
 
   it.runIf(isDeep)(
-    'says of the latest delivery what came of it, and when the next attempt is or was due',
+    'show the result of the latest delivery, and when the next attempt is or was due',
     async () => {
       const deliveries = [
         { dueInMs: 3_600_000, attempts: 2, says: 'the latest failed, and is tried again', when: 'next' },
@@ -105,58 +105,58 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     },
   );
 
+  it.runIf(isDeep)('refresh by themselves after a test until the answer is there', async () => {
+    const { handlers } = eventHandlers(SUBSCRIPTIONS);
+    const { listEventDeliveries: list } = handlers;
+    let isAnswered = false;
+    const listEventDeliveries: typeof list = async (input) =>
+      isAnswered && list ? list(input) : { status: 200, body: { deliveries: [], next_cursor: null } };
+    const { card, expectQuiet } = await open(SUBSCRIPTIONS, {
+      handlers: { ...handlers, listEventDeliveries },
+    });
+    await card(1).getByText('Deliveries').click();
+    await card(1).getByText('Nothing has been sent yet').waitFor();
+    await card(1).getByRole('button', { name: 'Send a test' }).click();
+    await card(1).getByText('This looks again by itself').waitFor();
+    expect(await card(1).getByText('Nothing has been sent yet').count()).toBe(0);
+    isAnswered = true;
+    await card(1).getByRole('rowheader', { name: /^ping/ }).waitFor();
+    await card(1).getByText('This looks again by itself').waitFor({ state: 'detached' });
+    expectQuiet();
+  });
+
   it.runIf(isDeep)(
-    'says after a test that it looks again by itself, until the answer stands there',
+    'can have their secret rotated, be replayed from a time, and be deleted after a confirmation',
     async () => {
-      const { handlers } = eventHandlers(SUBSCRIPTIONS);
-      const { listEventDeliveries: list } = handlers;
-      let isAnswered = false;
-      const listEventDeliveries: typeof list = async (input) =>
-        isAnswered && list ? list(input) : { status: 200, body: { deliveries: [], next_cursor: null } };
-      const { card, expectQuiet } = await open(SUBSCRIPTIONS, {
-        handlers: { ...handlers, listEventDeliveries },
-      });
-      await card(1).getByText('Deliveries').click();
-      await card(1).getByText('Nothing has been sent yet').waitFor();
-      await card(1).getByRole('button', { name: 'Send a test' }).click();
-      await card(1).getByText('This looks again by itself').waitFor();
-      expect(await card(1).getByText('Nothing has been sent yet').count()).toBe(0);
-      isAnswered = true;
-      await card(1).getByRole('rowheader', { name: /^ping/ }).waitFor();
-      await card(1).getByText('This looks again by itself').waitFor({ state: 'detached' });
+      const { page, card, dialog, asked, expectQuiet } = await open();
+      await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
+      await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+      const secret = page.getByRole('region', { name: 'Keep this secret now' });
+      await secret.getByText('in force beside it until 2026-11-21 16:12:09 UTC').waitFor();
+      await card(1).getByRole('button', { name: 'Replay …' }).click();
+      const since = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 16);
+      await dialog.getByLabel('From, in UTC').fill(since);
+      await inspect(page, 'dashboard-replay');
+      await dialog.getByRole('button', { name: 'Replay', exact: true }).click();
+      await dialog.waitFor({ state: 'hidden' });
+      await card(1).getByRole('button', { name: 'Delete …' }).click();
+      await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+      await card(1).waitFor({ state: 'detached' });
+      // The secret is no longer used for signatures.
+      expect(await secret.count()).toBe(0);
+      expect(asked).toEqual([{ rotate: ID }, { replay: ID, since: expect.anything() }, { delete: ID }]);
+      expect(new Date(String((asked[1] as { since: string }).since)).toISOString()).toBe(`${since}:00.000Z`);
       expectQuiet();
     },
   );
 
-  it.runIf(isDeep)('rotates the secret, replays from a time, and deletes after it was asked', async () => {
-    const { page, card, dialog, asked, expectQuiet } = await open();
-    await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
-    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
-    const secret = page.getByRole('region', { name: 'Keep this secret now' });
-    await secret.getByText('in force beside it until 2026-11-21 16:12:09 UTC').waitFor();
-    await card(1).getByRole('button', { name: 'Replay …' }).click();
-    const since = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 16);
-    await dialog.getByLabel('From, in UTC').fill(since);
-    await inspect(page, 'dashboard-replay');
-    await dialog.getByRole('button', { name: 'Replay', exact: true }).click();
-    await dialog.waitFor({ state: 'hidden' });
-    await card(1).getByRole('button', { name: 'Delete …' }).click();
-    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-    await card(1).waitFor({ state: 'detached' });
-    // The secret is no longer used for signatures.
-    expect(await secret.count()).toBe(0);
-    expect(asked).toEqual([{ rotate: ID }, { replay: ID, since: expect.anything() }, { delete: ID }]);
-    expect(new Date(String((asked[1] as { since: string }).since)).toISOString()).toBe(`${since}:00.000Z`);
-    expectQuiet();
-  });
-
-  it('asks before it replays, and Enter on what has the focus first does nothing', async () => {
+  it('ask before a replay, and Enter on the first focused button does nothing', async () => {
     const { page, card, asked } = await open();
     await doesNothingByEnter(page, card(1).getByRole('button', { name: 'Replay …' }));
     expect(asked).toEqual([]);
   });
 
-  it('a rotation whose answer was lost is not offered again: it is said what may be so, and what to do', async () => {
+  it('do not offer to repeat a rotation without an answer, but after a definite error', async () => {
     const { handlers, asked } = eventHandlers(SUBSCRIPTIONS);
     const { rotateEventSecret: rotate } = handlers;
     const { page, card, dialog } = await open(SUBSCRIPTIONS, {
@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     await dialog.getByRole('button', { name: 'Try again' }).waitFor();
   });
 
-  it('a rotation after one whose answer was lost is offered with a warning, also where the list could not be loaded since', async () => {
+  it('warn before a rotation when the answer of the last one was lost and the list could not be loaded since', async () => {
     const { page, card, dialog } = await open();
     const rotation = card(1).getByRole('button', { name: 'Rotate the secret …' });
     await rotation.click();
@@ -205,22 +205,19 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     await dialog.getByText('One from an earlier rotation ends at once.').waitFor();
   });
 
-  it.runIf(isDeep)(
-    'says of a secret that was rotated lately that another rotation would end it',
-    async () => {
-      const endsAt = '2026-11-21T16:12:09.000Z';
-      const secrets = [
-        { number: 2, ends_at: null },
-        { number: 1, ends_at: endsAt },
-      ];
-      const { card, dialog } = await open(SUBSCRIPTIONS.map((one) => ({ ...one, secrets })));
-      await card(1).getByText('the one before is in force until 2026-11-21 16:12:09 UTC').waitFor();
-      await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
-      await dialog.getByText('would end at once').waitFor();
-    },
-  );
+  it.runIf(isDeep)('warn that another rotation would end a secret that is still in force', async () => {
+    const endsAt = '2026-11-21T16:12:09.000Z';
+    const secrets = [
+      { number: 2, ends_at: null },
+      { number: 1, ends_at: endsAt },
+    ];
+    const { card, dialog } = await open(SUBSCRIPTIONS.map((one) => ({ ...one, secrets })));
+    await card(1).getByText('the one before is in force until 2026-11-21 16:12:09 UTC').waitFor();
+    await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
+    await dialog.getByText('would end at once').waitFor();
+  });
 
-  it('a subscription that may have been made without an answer is listed, and said to have a secret that nobody saw', async () => {
+  it('list a subscription whose creation was not answered, with a warning that nobody has seen its secret', async () => {
     const { handlers } = eventHandlers([]);
     const { createEventSubscription: create } = handlers;
     const { page, card } = await open([], {
@@ -239,7 +236,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     await page.getByRole('alert').getByText('whose secret nobody has seen').waitFor();
   });
 
-  it.runIf(isDeep)('a deletion whose answer was lost is done when it is tried again', async () => {
+  it.runIf(isDeep)('can be deleted by a retry when the answer of the first attempt was lost', async () => {
     const { handlers } = eventHandlers(SUBSCRIPTIONS);
     const { deleteEventSubscription: remove } = handlers;
     let isLost = true;
@@ -262,7 +259,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     await card(1).waitFor({ state: 'detached' });
   });
 
-  it('an org key that only reads sees them, and no button that changes anything', async () => {
+  it('have no buttons that change anything for an org:read key', async () => {
     const { page, card } = await open(SUBSCRIPTIONS, { token: 'orgRead', me: ME.org });
     await card(1).getByText('accounting').waitFor();
     expect(await page.getByRole('button', { name: /test|Replay|Rotate|Disable|Delete|New/ }).count()).toBe(0);
@@ -270,7 +267,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
 });
 
 describe.skipIf(!hasBrowser)('event subscriptions of a real service', () => {
-  it('are made, tested, replayed, disabled and deleted; the secret is shown as it is made', async () => {
+  it('are created, tested, replayed, disabled and deleted; the secret is shown at creation', async () => {
     const { principalKey } = await deployment.createTenants();
     const { baseUrl } = deployment.process;
     const { page, expectQuiet } = await visit(baseUrl);

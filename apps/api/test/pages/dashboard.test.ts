@@ -67,24 +67,27 @@ const noDecisions: NonNullable<Served['handlers']> = {
 
 const rows = (page: Page) => page.locator('.decision');
 
-describe.skipIf(!hasBrowser)('a relying party', () => {
-  it.runIf(isDeep)('sees its verifies per day, why it denied, and its latest decisions', async () => {
-    const { page, expectQuiet } = await open('rp', 'rp');
-    await page.getByRole('img', { name: /^Bars of 30 days/ }).waitFor();
-    await page.getByText('AMOUNT_EXCEEDS_AUTHORITY').first().waitFor();
-    await expect.poll(() => rows(page).count()).toBe(20);
-    await inspect(page, 'dashboard');
-    await page.getByRole('button', { name: 'Older' }).click();
-    await expect.poll(() => rows(page).count()).toBe(DECISIONS.length);
-    await page.getByRole('combobox', { name: 'Decision' }).selectOption('DENY');
-    await expect.poll(() => rows(page).locator('.badge-good').count()).toBe(0);
-    await page.getByText('7 days').click();
-    await page.getByRole('img', { name: /^Bars of 7 days/ }).waitFor();
-    expectQuiet();
-  });
+describe.skipIf(!hasBrowser)('the dashboard of a relying party', () => {
+  it.runIf(isDeep)(
+    'shows verifies per day, reasons of denials and the latest decisions, with filters',
+    async () => {
+      const { page, expectQuiet } = await open('rp', 'rp');
+      await page.getByRole('img', { name: /^Bars of 30 days/ }).waitFor();
+      await page.getByText('AMOUNT_EXCEEDS_AUTHORITY').first().waitFor();
+      await expect.poll(() => rows(page).count()).toBe(20);
+      await inspect(page, 'dashboard');
+      await page.getByRole('button', { name: 'Older' }).click();
+      await expect.poll(() => rows(page).count()).toBe(DECISIONS.length);
+      await page.getByRole('combobox', { name: 'Decision' }).selectOption('DENY');
+      await expect.poll(() => rows(page).locator('.badge-good').count()).toBe(0);
+      await page.getByText('7 days').click();
+      await page.getByRole('img', { name: /^Bars of 7 days/ }).waitFor();
+      expectQuiet();
+    },
+  );
 
   it.runIf(isDeep)(
-    'follows pages that end before they have a decision, and where that takes long says that older ones have not been looked through',
+    'follows empty pages, and after many of them says that none were found so far',
     async () => {
       // Old decisions: empty pages whose cursor goes on.
       const inVain = (pages: number): NonNullable<NonNullable<Served['handlers']>['listDecisions']> => {
@@ -108,7 +111,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     },
   );
 
-  it('opens a decision, whose Receipt is verified in the tab, with its outcome ledger, and closes it by Escape', async () => {
+  it('opens a decision with its verified Receipt and its outcome ledger, and closes it on Escape', async () => {
     const { page, expectQuiet } = await open('rp', 'rp');
     await page.setViewportSize(NARROW);
     await rows(page).getByText('https://api.shop.example/v1/orders/').first().waitFor();
@@ -126,62 +129,62 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
+  it.runIf(isDeep)('opens a decision from a link, and downloads its bundle', async () => {
+    const bundle = { receipt: 'and all that it rests on' };
+    const { page, base, expectQuiet } = await open('rp', 'rp', {
+      getBundle: async () => ({ status: 200, body: bundle as never }),
+    });
+    await page.goto('about:blank');
+    await page.goto(`${base}/dashboard#decision=${receipt.receipt_id}`);
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('checked in this tab: valid').waitFor();
+    const downloading = page.waitForEvent('download');
+    await drawer.getByRole('button', { name: 'Download the bundle' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe(`${receipt.receipt_id}.bundle.json`);
+    expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toEqual(bundle);
+    expectQuiet();
+  });
+
   it.runIf(isDeep)(
-    'takes the bundle of a decision along, and a link that opens it for whoever has a key',
+    'reports an outcome with the time of the service, and nothing if that is unknown',
     async () => {
-      const bundle = { receipt: 'and all that it rests on' };
-      const { page, base, expectQuiet } = await open('rp', 'rp', {
-        getBundle: async () => ({ status: 200, body: bundle as never }),
+      const reported: unknown[] = [];
+      let headers = {};
+      const { page, expectQuiet } = await open('rp', 'rp', {
+        getMe: async () => ({ status: 200, body: ME.rp, headers }),
+        reportOutcome: async ({ body }) => {
+          reported.push(body);
+          return { status: 201, body: attestations[0] as never };
+        },
       });
-      await page.goto('about:blank');
-      await page.goto(`${base}/dashboard#decision=${receipt.receipt_id}`);
+      await rows(page).first().click();
       const drawer = page.getByRole('dialog');
-      await drawer.getByText('checked in this tab: valid').waitFor();
-      const downloading = page.waitForEvent('download');
-      await drawer.getByRole('button', { name: 'Download the bundle' }).click();
-      const download = await downloading;
-      expect(download.suggestedFilename()).toBe(`${receipt.receipt_id}.bundle.json`);
-      expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toEqual(bundle);
+      await drawer.getByText('Report what became of it').click();
+      await drawer.getByLabel('What happened').selectOption('Loss');
+      await drawer.getByLabel('Amount in minor units').fill('4200');
+      await drawer.getByLabel('Currency').fill('USD');
+      await drawer.getByRole('button', { name: 'Record it' }).click();
+      await drawer
+        .getByRole('alert')
+        .getByText('does not say what time it is, so nothing was recorded')
+        .waitFor();
+      headers = { 'Svc-Time': SERVICE_TIME };
+      await drawer.getByRole('button', { name: 'Record it' }).click();
+      await drawer.getByText('Recorded.').waitFor();
+      expect(reported).toEqual([
+        {
+          type: 'loss_reported',
+          occurred_at: SERVICE_TIME,
+          loss_amount: 4200,
+          currency: 'USD',
+        },
+      ]);
       expectQuiet();
     },
   );
 
-  it.runIf(isDeep)('reports what became of a decision', async () => {
-    const reported: unknown[] = [];
-    let headers = {};
-    const { page, expectQuiet } = await open('rp', 'rp', {
-      getMe: async () => ({ status: 200, body: ME.rp, headers }),
-      reportOutcome: async ({ body }) => {
-        reported.push(body);
-        return { status: 201, body: attestations[0] as never };
-      },
-    });
-    await rows(page).first().click();
-    const drawer = page.getByRole('dialog');
-    await drawer.getByText('Report what became of it').click();
-    await drawer.getByLabel('What happened').selectOption('Loss');
-    await drawer.getByLabel('Amount in minor units').fill('4200');
-    await drawer.getByLabel('Currency').fill('USD');
-    await drawer.getByRole('button', { name: 'Record it' }).click();
-    await drawer
-      .getByRole('alert')
-      .getByText('does not say what time it is, so nothing was recorded')
-      .waitFor();
-    headers = { 'Svc-Time': SERVICE_TIME };
-    await drawer.getByRole('button', { name: 'Record it' }).click();
-    await drawer.getByText('Recorded.').waitFor();
-    expect(reported).toEqual([
-      {
-        type: 'loss_reported',
-        occurred_at: SERVICE_TIME,
-        loss_amount: 4200,
-        currency: 'USD',
-      },
-    ]);
-    expectQuiet();
-  });
-
-  it('a double click records an outcome once, dated by the service’s clock, for what is recorded stays for ever', async () => {
+  it('records an outcome once on a double click, dated by the clock of the service', async () => {
     const reported: unknown[] = [];
     const answer = held();
     const { page, expectQuiet } = await open('rp', 'rp', {
@@ -205,7 +208,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
   it.each([
     ['a 503', (page: Page) => page.route('**/outcomes', (route) => route.fulfill({ status: 503, json: {} }))],
     ['no answer', (page: Page) => page.route('**/outcomes', (route) => route.abort())],
-  ])('after %s to a report the ledger is read again, to be looked at before the next', async (_, fail) => {
+  ])('reads the ledger again after %s to a report', async (_, fail) => {
     let asked = 0;
     const { page } = await open('rp', 'rp', {
       getDecision: async () => {
@@ -238,7 +241,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expect(await drawer.getByText('2 reported').count()).toBe(1);
   });
 
-  it('an older page of another filter is dropped when it comes late', async () => {
+  it('ignores a late page of an earlier filter', async () => {
     const late = held();
     const { page, expectQuiet } = await open('rp', 'rp', {
       listDecisions: async ({ query }) => {
@@ -259,7 +262,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
-  it('a link to a decision opens it for a key without decisions in these days', async () => {
+  it('opens a linked decision for a key without decisions in the last 30 days', async () => {
     const { page, base, expectQuiet } = await open('rp', 'rp', noDecisions, 'No decision in these 30 days');
     await page.goto('about:blank');
     await page.goto(`${base}/dashboard#decision=${receipt.receipt_id}`);
@@ -268,7 +271,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
-  describe('whose Receipt was signed by a key that has leaked since', () => {
+  describe('with a Receipt whose key has leaked since', () => {
     const leakedDocument = {
       ...serviceDocument,
       verificationMethod: serviceDocument.verificationMethod.map((one) =>
@@ -289,7 +292,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
       return { drawer: page.getByRole('dialog'), expectQuiet };
     };
 
-    it('is not told that it is forged while its day is open: it is undecided', async () => {
+    it('shows the Receipt as undecided while its day is open', async () => {
       const pending = {
         ...{ status: 202 as const },
         body: { receipt_id: id, day: receipt.evaluated_at.slice(0, 10), status: 'pending' as const },
@@ -303,7 +306,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
       expectQuiet();
     });
 
-    it('sees it proven by its inclusion and the attestation once its day is closed', async () => {
+    it('shows the Receipt as valid by its inclusion and the attestation once its day is closed', async () => {
       const { day } = await signDay(dayMs, [id], null);
       const attestation = await signAttestation(
         {
@@ -322,21 +325,21 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     });
   });
 
-  it.runIf(isDeep)('who has no decision yet is told how to get the first', async () => {
+  it.runIf(isDeep)('shows how to get the first decision where there is none', async () => {
     const { page, expectQuiet } = await open('rp', 'rp', noDecisions, 'No decision in these 30 days');
     await page.getByRole('link', { name: 'POST /verify' }).waitFor();
     await inspect(page, 'dashboard-empty');
     expectQuiet();
   });
 
-  it.runIf(isDeep)('is told when the Receipt that comes is that of another decision', async () => {
+  it.runIf(isDeep)('says when the service returns the Receipt of another decision', async () => {
     const { page, expectQuiet } = await open('rp', 'rp');
     await rows(page).nth(1).click();
     await page.getByRole('dialog').getByText('not the Receipt of this decision').waitFor();
     expectQuiet();
   });
 
-  it('keeps the key in the tab: a reload knows it, another tab does not, and it can be forgotten', async () => {
+  it('keeps the key in the tab: after a reload, but not in another tab, and until it is forgotten', async () => {
     const { page, base } = await open('rp', 'rp');
     const sent: string[] = [];
     page.on('request', (request) => sent.push(`${request.url()} ${request.headers().referer ?? ''}`));
@@ -354,9 +357,9 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
   });
 });
 
-describe.skipIf(!hasBrowser)('others', () => {
+describe.skipIf(!hasBrowser)('the dashboard', () => {
   it.runIf(isDeep)(
-    'a Principal sees what was decided about its own Grants, by whoever was asked, and asks for nothing else',
+    'shows a Principal the decisions on its Grants at all relying parties, filters them, and has no outcome form',
     async () => {
       const asked: unknown[] = [];
       const { page, expectQuiet } = await open('principal', 'principal', {
@@ -399,7 +402,7 @@ describe.skipIf(!hasBrowser)('others', () => {
   );
 
   it.runIf(isDeep)(
-    'a service that cannot be reached costs nobody the key: a later reload shows everything again',
+    'keeps the key when the service is unreachable, and works after a later reload',
     async () => {
       const { page } = await open('rp', 'rp');
       await page.route('**/me', (route) => route.abort());
@@ -411,21 +414,21 @@ describe.skipIf(!hasBrowser)('others', () => {
     },
   );
 
-  it.runIf(isDeep)('an observer sees counts, and is told why there are no decisions', async () => {
+  it.runIf(isDeep)('shows an observer counts, and why there are no decisions', async () => {
     const { page, expectQuiet } = await open('observer', 'observer');
     await page.getByText('An observer key reads counts').waitFor();
     expect(await rows(page).count()).toBe(0);
     expectQuiet();
   });
 
-  it.runIf(isDeep)('an org sees its relying parties', async () => {
+  it.runIf(isDeep)('shows an org the decisions of its relying parties', async () => {
     const { page, expectQuiet } = await open('orgRead', 'org');
     await page.getByRole('heading', { name: 'Acme' }).waitFor();
     await expect.poll(() => rows(page).count()).toBe(20);
     expectQuiet();
   });
 
-  it('an org reports an outcome for the relying party that the Receipt names', async () => {
+  it('reports an outcome of an org for the relying party that the Receipt names', async () => {
     const reported: unknown[] = [];
     const { page, expectQuiet } = await open('orgAdmin', 'orgAdmin', {
       reportOutcome: async ({ query }) => {
@@ -442,7 +445,7 @@ describe.skipIf(!hasBrowser)('others', () => {
     expectQuiet();
   });
 
-  it.runIf(isDeep)('what can be no key is not sent, and its owner is told which keys there are', async () => {
+  it.runIf(isDeep)('does not send a text that cannot be a key, and explains the keys', async () => {
     const base = await servePages({ didDocument: serviceDocument });
     const { page, expectQuiet } = await visit(base);
     await page.goto(`${base}/dashboard`);
@@ -455,7 +458,7 @@ describe.skipIf(!hasBrowser)('others', () => {
     expectQuiet();
   });
 
-  it.runIf(isDeep)('an unknown key is told so', async () => {
+  it.runIf(isDeep)('shows an error for an unknown key', async () => {
     const base = await servePages({ didDocument: serviceDocument });
     const { page } = await visit(base);
     await page.goto(`${base}/dashboard`);
@@ -465,7 +468,7 @@ describe.skipIf(!hasBrowser)('others', () => {
     await inspect(page, 'dashboard-key');
   });
 
-  it.runIf(isDeep)('is told where what the key opens does not arrive', async () => {
+  it.runIf(isDeep)('shows an error when its script cannot be loaded', async () => {
     const base = await servePages({
       didDocument: serviceDocument,
       handlers: { getMe: async () => ({ status: 200, body: ME.rp }) },

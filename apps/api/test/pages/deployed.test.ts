@@ -29,7 +29,7 @@ const decide = async () => {
 };
 
 describe.skipIf(!hasBrowser)('the built program', () => {
-  it('serves a verifier that finds its own Receipt valid', async () => {
+  it('serves a verifier that shows a Receipt of the service as valid', async () => {
     const receipt = await decide();
     const { baseUrl } = deployment.process;
     const { page, expectQuiet } = await visit(baseUrl);
@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('the built program', () => {
     expectQuiet();
   });
 
-  it.runIf(isDeep)('serves a dashboard on which its own decision stands, and opens', async () => {
+  it.runIf(isDeep)('serves a dashboard that lists and opens a decision of the service', async () => {
     const receipt = await decide();
     const { baseUrl } = deployment.process;
     const { page, expectQuiet } = await visit(baseUrl);
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('the built program', () => {
     expectQuiet();
   });
 
-  it('serves a dashboard whose switches hold: what it has paused or revoked is denied, what it resumes is allowed', async () => {
+  it('serves a dashboard whose pause and revoke buttons cause denials and whose resume button causes ALLOWs', async () => {
     const own = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
     const held = await own.principal.grants.issue({
       agent: own.agent.did,
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('the built program', () => {
   });
 
   it.runIf(isDeep)(
-    'its dashboard shows an org key its decisions, an observer its counts, and neither to a revoked key',
+    'serves a dashboard that shows decisions to an org key, counts to an observer key, and an error to a revoked key',
     async () => {
       const orgId = await deployment.createOrg();
       const { rpDid, ...member } = await deployment.createTenants({ orgId });
@@ -126,17 +126,20 @@ describe.skipIf(!hasBrowser)('the built program', () => {
     },
   );
 
-  it.runIf(isDeep)('serves an explorer on which its chain holds and a Receipt of it is proven', async () => {
-    const { baseUrl } = deployment.process;
-    const { page, expectQuiet } = await visit(baseUrl);
-    await page.goto(`${baseUrl}/transparency#receipt=${receiptIds[2]?.[257]}`);
-    await page.getByText('it is Receipt 258 of 300').waitFor();
-    await expect.poll(() => page.locator('.block[data-state=ok]').count()).toBe(DAY_SIZES.length);
-    expect(await page.locator('[data-state=wrong]').count()).toBe(0);
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'serves an explorer that verifies the chain of days and the inclusion of a Receipt',
+    async () => {
+      const { baseUrl } = deployment.process;
+      const { page, expectQuiet } = await visit(baseUrl);
+      await page.goto(`${baseUrl}/transparency#receipt=${receiptIds[2]?.[257]}`);
+      await page.getByText('it is Receipt 258 of 300').waitFor();
+      await expect.poll(() => page.locator('.block[data-state=ok]').count()).toBe(DAY_SIZES.length);
+      expect(await page.locator('[data-state=wrong]').count()).toBe(0);
+      expectQuiet();
+    },
+  );
 
-  it('has no playground without the sandbox', async () => {
+  it('answers 404 for /playground without the sandbox', async () => {
     expect((await deployment.call('GET', '/playground')).status).toBe(404);
   });
 });

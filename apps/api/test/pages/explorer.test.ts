@@ -72,7 +72,7 @@ const blocks = (page: Page) => page.locator('.block');
 const sound = (page: Page) => page.locator('.block[data-state=ok]');
 
 describe.skipIf(!hasBrowser)('the explorer', () => {
-  it('shows the chain of days, each signed and linked, and older ones on demand', async () => {
+  it('shows the chain of days as signed and linked, and loads older days on demand', async () => {
     const { page, expectQuiet } = await open();
     await expect.poll(() => sound(page).count()).toBe(7);
     await page.getByRole('button', { name: 'Older days' }).click();
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expectQuiet();
   });
 
-  it('older days that come after another day was asked for are dropped', async () => {
+  it('ignores older days that arrive after another day was opened', async () => {
     const { page, expectQuiet } = await open();
     await expect.poll(() => sound(page).count()).toBe(7);
     let release = () => {};
@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expectQuiet();
   });
 
-  it('looks a Receipt up, recomputes its path, and leaves a link that shows the same', async () => {
+  it('looks up a Receipt, recomputes its path, and has a URL that shows the same after a reload', async () => {
     const { page, base, expectQuiet } = await open();
     await page.getByLabel('Receipt id').fill(receiptId);
     await page.keyboard.press('Enter');
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     await page.getByText(NO_PROOF_LEFT).waitFor();
   });
 
-  it('a proof under a key that has ended is shown as undecided while the service gives no attestation', async () => {
+  it('shows a proof with an ended key as undecided without an attestation', async () => {
     const { page } = await open(`#receipt=${receiptId}`, undefined, undefined, false, {
       ...serviceDocument,
       verificationMethod: serviceDocument.verificationMethod.map((method) => ({
@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     await page.getByText('Whether this proof holds could not be decided.').waitFor();
   });
 
-  it('while the document cannot be had no proof is shown, the chain stays for five minutes, and the same Receipt can be asked for again', async () => {
+  it('shows no proof while the DID document is unavailable, keeps the chain for five minutes, and can retry the same Receipt', async () => {
     const DID_DOCUMENT = '**/.well-known/did.json';
     const fragment = `#receipt=${receiptId}`;
     const { page } = await open(fragment, undefined, undefined, undefined, undefined, true);
@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expect(await blocks(page).count()).toBe(7);
   });
 
-  it('refuses a proof that does not hold, and says which part is wrong', async () => {
+  it('shows a wrong proof as not valid, with the wrong part', async () => {
     const { page, expectQuiet } = await open(`#receipt=${receiptId}`, (record) =>
       'leaf_index' in record ? { ...record, leaf_index: 7 } : record,
     );
@@ -181,7 +181,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expectQuiet();
   });
 
-  it.runIf(isDeep)('shows a broken chain', async () => {
+  it.runIf(isDeep)('marks two days as wrong when the root of one was changed', async () => {
     const { page, expectQuiet } = await open('', (record) =>
       'day' in record && record.day === '2026-11-17'
         ? { ...record, root: `sha256:${'0'.repeat(64)}` }
@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expectQuiet();
   });
 
-  it('checks nothing on the thread of the page: without what checks, no day and no proof is shown as sound', async () => {
+  it('shows no day and no proof as valid when its worker cannot be loaded', async () => {
     const base = await serve((record) => record, days, false);
     const { page } = await visit(base);
     await page.route(/checks\.worker/, (route) => route.abort());
@@ -201,14 +201,14 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expect(await page.locator('[data-state=ok], .note-good').count()).toBe(0);
   });
 
-  it.runIf(isDeep)('opens a day by its link', async () => {
+  it.runIf(isDeep)('opens the day in its URL', async () => {
     const { page, expectQuiet } = await open('#day=2026-11-14');
     await page.getByRole('region', { name: 'Payload of the checkpoint of 2026-11-14' }).waitFor();
     expectQuiet();
   });
 
   it.each(sampleOf(['<b>', '2020-01-01', '2026-11-30'], 1))(
-    'a link to %s, no closed day, shows the latest ones',
+    'shows the latest days for a URL with %s, which is not a closed day',
     async (day) => {
       const { page, expectQuiet } = await open(`#day=${day}`);
       await page.getByText(`${day} is no closed day`).waitFor();
@@ -217,39 +217,39 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     },
   );
 
-  it.runIf(isDeep)('says of a log without any closed day when the first will be', async () => {
-    const { page, expectQuiet } = await open('', (record) => record, []);
-    await page.getByText('No day is closed yet').waitFor();
-    await page.getByText('gets its root shortly after midnight UTC').waitFor();
-    await page.getByText('For each Receipt the way from it to the root').waitFor();
-    await inspect(page, 'explorer-empty');
-    await page.getByRole('button', { name: 'Show an example' }).click();
-    await expect.poll(() => sound(page).count()).toBe(2);
-    await page.locator('.block summary').first().click();
-    await page.locator('.block').first().getByRole('link', { name: 'drc_' }).first().click();
-    await page.getByText('it is Receipt 1 of 41').waitFor();
-    await page.getByText('of the demonstration below, not of this service').waitFor();
-    expect(await page.getByText('Of a service that does not exist').count()).toBe(1);
-    expectQuiet();
-  });
-
   it.runIf(isDeep)(
-    'in a sandbox without a closed day two of a demonstration are there at once, marked',
+    'says without a closed day when the first will be, and shows an example on demand',
     async () => {
-      const { page, base, expectQuiet } = await open('', (record) => record, [], true);
-      await expect.poll(() => sound(page).count()).toBe(2);
-      await page.getByText('Of a service that does not exist').waitFor();
+      const { page, expectQuiet } = await open('', (record) => record, []);
+      await page.getByText('No day is closed yet').waitFor();
       await page.getByText('gets its root shortly after midnight UTC').waitFor();
-      expect(await page.getByRole('button', { name: 'Show an example' }).count()).toBe(0);
-      // The markup before the script runs, which must not move.
-      const markup = await (await fetch(`${base}/transparency`, { headers: { accept: 'text/html' } })).text();
-      expect(markup).toMatch(/Find a Receipt.*Closed days.*Loading/s);
+      await page.getByText('For each Receipt the way from it to the root').waitFor();
+      await inspect(page, 'explorer-empty');
+      await page.getByRole('button', { name: 'Show an example' }).click();
+      await expect.poll(() => sound(page).count()).toBe(2);
+      await page.locator('.block summary').first().click();
+      await page.locator('.block').first().getByRole('link', { name: 'drc_' }).first().click();
+      await page.getByText('it is Receipt 1 of 41').waitFor();
+      await page.getByText('of the demonstration below, not of this service').waitFor();
+      expect(await page.getByText('Of a service that does not exist').count()).toBe(1);
       expectQuiet();
     },
   );
 
+  it.runIf(isDeep)('shows two marked example days at once in a sandbox without a closed day', async () => {
+    const { page, base, expectQuiet } = await open('', (record) => record, [], true);
+    await expect.poll(() => sound(page).count()).toBe(2);
+    await page.getByText('Of a service that does not exist').waitFor();
+    await page.getByText('gets its root shortly after midnight UTC').waitFor();
+    expect(await page.getByRole('button', { name: 'Show an example' }).count()).toBe(0);
+    // The markup before the script runs, which must not move.
+    const markup = await (await fetch(`${base}/transparency`, { headers: { accept: 'text/html' } })).text();
+    expect(markup).toMatch(/Find a Receipt.*Closed days.*Loading/s);
+    expectQuiet();
+  });
+
   it.runIf(isDeep)(
-    'says of a Receipt of today that its day is open, and of what is no id that it is none',
+    'says that the day of a Receipt is not closed yet, and that a text is not a Receipt id',
     async () => {
       const { page, expectQuiet } = await open(`#receipt=${PENDING}`);
       await page.getByText('2026-11-20 is not closed yet').waitFor();

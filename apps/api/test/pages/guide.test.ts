@@ -36,7 +36,7 @@ function listFiles(folder: string): readonly string[] {
 }
 const pages = [...files].filter(([address]) => !/\.(?:md|txt)$/.test(address));
 
-it('every page is there as Markdown, and llms.txt names it', () => {
+it('every page also exists as Markdown, and llms.txt lists it with a sentence', () => {
   const llms = [files.get('llms.txt'), files.get('guide/llms.txt')];
   for (const [address] of pages) {
     expect(files.get(`${address}.md`), address).toMatch(/^# /m);
@@ -54,7 +54,7 @@ it('every page is there as Markdown, and llms.txt names it', () => {
   expect(pages.length).toBeGreaterThan(100);
 });
 
-it('no link of a page, of its Markdown or of llms.txt is broken, nor the place on a page that it names', async () => {
+it('all links and anchors in pages, in their Markdown and in llms.txt exist', async () => {
   const base = await serve();
   const ids = new Map(
     pages.map(([address, html]) => [
@@ -93,7 +93,7 @@ it('no link of a page, of its Markdown or of llms.txt is broken, nor the place o
   expect(links.filter(isBroken).map(({ address, target }) => `${address}: ${target}`)).toEqual([]);
 });
 
-it('the page of an error has the head, the styles and the links of every page, at whatever depth', async () => {
+it('a 404 page has a main element, the styles and working links, at every depth of path', async () => {
   const base = await serve();
   for (const path of ['/nobody', '/guide/start/nobody']) {
     const answer = await fetch(base + path, { headers: { accept: 'text/html' } });
@@ -115,14 +115,14 @@ it('the page of an error has the head, the styles and the links of every page, a
   }
 });
 
-it('the names of codes break at their underscores in headings, and no heading of the contents says what its link says', () => {
+it('codes in headings can wrap at underscores, and the contents have no heading Guide', () => {
   expect(files.get('guide/reasons/AMOUNT_EXCEEDS_AUTHORITY')).toMatch(
     /<h1 [^>]*>(?:<code>)?AMOUNT_<wbr>EXCEEDS_<wbr>AUTHORITY</,
   );
   expect(files.get('guide')).not.toContain('<h2>Guide</h2>');
 });
 
-it('every code has a page with its remedy: of errors, of reasons, of what relying parties answer and the libraries throw', () => {
+it('every error code, reason, refusal code and error kind has a page with its remedy', () => {
   const told = [
     ...ERROR_CODES.map((code) => [`guide/errors/${code}`, ERROR_REMEDY[code]] as const),
     ...REASON_CODES.map((code) => [`guide/reasons/${code}`, REMEDIES[code]] as const),
@@ -139,7 +139,7 @@ it('every code has a page with its remedy: of errors, of reasons, of what relyin
 });
 
 it.runIf(isDeep)(
-  'written by itself it is a whole site: every link leads to a file of it',
+  'the guide written alone is a complete site: every link leads to one of its files',
   async () => {
     const to = mkdtempSync(join(tmpdir(), 'svc-guide-alone-'));
     onTestFinished(() => rmSync(to, { recursive: true }));
@@ -169,7 +169,7 @@ it.runIf(isDeep)(
   180_000,
 );
 
-describe.skipIf(!hasBrowser)('in a browser', () => {
+describe.skipIf(!hasBrowser)('the guide in a browser', () => {
   /** Each page in both colour schemes in a deep run; in the sample two pages, one in each. */
   const LOOKED_AT: readonly (readonly [address: string, look: 'light' | 'dark'])[] = isDeep
     ? pages.map(([address]) => [address, 'light'])
@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         ['guide/errors/RATE_LIMITED', 'dark'],
       ];
 
-  it.each(LOOKED_AT)('/%s is without a finding', async (address, look) => {
+  it.each(LOOKED_AT)('page /%s has no accessibility findings', async (address, look) => {
     const base = await serve();
     const { page, expectQuiet } = await visit(base);
     await page.goto(`${base}/${address}`);
@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expectQuiet();
   });
 
-  it('is searched in the tab, by keyboard alone', async () => {
+  it('can be searched with the keyboard only', async () => {
     const base = await serve();
     const { page, expectQuiet } = await visit(base);
     await page.goto(`${base}/guide/reasons/GRANT_EXPIRED`);
@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   });
 
   it.runIf(isDeep)(
-    'says to a screen reader what was found; Enter opens the first, arrows go through them, Escape closes',
+    'announces search results to screen readers; Enter opens the first, arrow keys move, Escape closes',
     async () => {
       const base = await serve();
       const { page, expectQuiet } = await visit(base, { viewport: NARROW });
@@ -244,7 +244,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   );
 
   it.each(sampleOf(['guide/errors', 'guide/reasons', 'guide/kinds'], 1))(
-    '/%s fits a narrow telephone',
+    'the tables of /%s fit a screen 360 pixels wide',
     async (address) => {
       const base = await serve();
       const { page } = await visit(base, { viewport: { width: 360, height: 800 } });
@@ -259,7 +259,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   );
 
   it.runIf(isDeep)(
-    'a table that is wider than the telephone has a shadow where it goes on, and none at its end',
+    'a table wider than the screen has a shadow at its right edge until it is scrolled to its end',
     async () => {
       const base = await serve();
       const { page } = await visit(base, { viewport: { width: 360, height: 800 } });
@@ -280,7 +280,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   );
 
   it.runIf(isDeep)(
-    'is walked by keyboard alone: past the head to the text, and from page to page',
+    'can be navigated with the keyboard only: past the header to the text, and to another page',
     async () => {
       const base = await serve();
       const { page, expectQuiet } = await visit(base, { viewport: NARROW });
@@ -300,7 +300,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     },
   );
 
-  it.runIf(isDeep)('is read without scripts', async () => {
+  it.runIf(isDeep)('can be read without JavaScript', async () => {
     const base = await serve();
     const { page } = await visit(base, { javaScriptEnabled: false });
     await page.goto(`${base}/guide/protocol`);

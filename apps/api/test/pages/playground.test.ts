@@ -35,7 +35,7 @@ const runInShell = async (page: Page): Promise<string> => {
 };
 
 describe.skipIf(!hasBrowser)('the playground', () => {
-  it('answers the first click with an ALLOW whose Receipt is checked in the tab', async () => {
+  it('shows an ALLOW after the first click, and checks its Receipt in the tab', async () => {
     const { page, expectQuiet } = await open();
     await inspect(page, 'playground-start', 'none');
     await page.getByRole('button', { name: 'Ask the service' }).click();
@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expectQuiet();
   });
 
-  it('says of no decision that it is proven before its Receipt is checked', async () => {
+  it('shows a decision as not proven until its Receipt is checked', async () => {
     const { page, expectQuiet } = await open();
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -75,19 +75,22 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     ['Replay', 'T5', 'PROOF_REPLAYED'],
     ['Revoked Grant', 'P6', 'AUTHORITY_REVOKED'],
   ];
-  it.each(sampleOf(cheats, 1))('%s is stopped by %s: %s', async (cheat, check, reason) => {
-    const { page, expectQuiet } = await open();
-    await page.getByRole('button', { name: cheat }).click();
-    await page.locator('.decided').getByText(reason).waitFor();
-    expect(await page.locator('.check-wrong .check-id').allTextContents()).toEqual([check]);
-    await page.getByText('this tab has checked the signature').waitFor();
-    if (hasShell) expect(await runInShell(page)).toContain(`"reason":"${reason}"`);
-    if (cheat === 'Changed action') await inspect(page, 'playground-deny', 'none');
-    expectQuiet();
-  });
+  it.each(sampleOf(cheats, 1))(
+    'denies the attempt "%s" at check %s with %s',
+    async (cheat, check, reason) => {
+      const { page, expectQuiet } = await open();
+      await page.getByRole('button', { name: cheat }).click();
+      await page.locator('.decided').getByText(reason).waitFor();
+      expect(await page.locator('.check-wrong .check-id').allTextContents()).toEqual([check]);
+      await page.getByText('this tab has checked the signature').waitFor();
+      if (hasShell) expect(await runInShell(page)).toContain(`"reason":"${reason}"`);
+      if (cheat === 'Changed action') await inspect(page, 'playground-deny', 'none');
+      expectQuiet();
+    },
+  );
 
   it.runIf(isDeep)(
-    'tells of an approval step by step: DENY, asked, approved, ALLOW, used up; the focus stays on the button',
+    'shows an approval in steps: DENY, pending, approved, ALLOW, DENY; the focus stays on the button',
     async () => {
       const { page, expectQuiet } = await open();
       const story = page.getByRole('region', { name: 'Or ask first' });
@@ -119,14 +122,14 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     },
   );
 
-  it.runIf(isDeep)('denies an honest request above the limit too', async () => {
+  it.runIf(isDeep)('denies an amount above the limit with AMOUNT_EXCEEDS_AUTHORITY', async () => {
     const { page } = await open();
     await page.getByRole('slider', { name: 'Amount' }).press('End');
     await page.getByRole('button', { name: 'Ask the service' }).click();
     await page.locator('.decided').getByText('AMOUNT_EXCEEDS_AUTHORITY').waitFor();
   });
 
-  it.runIf(isDeep)('lights the checks one after the other for who does not mind motion', async () => {
+  it.runIf(isDeep)('shows the checks one after the other where reduced motion is not requested', async () => {
     const { page, expectQuiet } = await open({ motion: true });
     await page.getByRole('button', { name: 'Ask the service' }).click();
     await page.locator('.check-waiting').first().waitFor();
@@ -136,7 +139,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   it.runIf(isDeep)(
-    'its decisions open in the dashboard at a click, without a key, and the focus stays where it was',
+    'links to its decisions in the dashboard, which open without a key; the focus stays on the button',
     async () => {
       const { page, expectQuiet } = await open();
       await page.getByRole('button', { name: 'Replay' }).focus();
@@ -163,7 +166,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     },
   );
 
-  it.runIf(isDeep)('copies the run as curl and as TypeScript', async () => {
+  it.runIf(isDeep)('copies the calls as curl and as TypeScript', async () => {
     const { page, base } = await open();
     await page.getByRole('button', { name: 'Revoked Grant' }).click();
     await page.getByRole('button', { name: 'Copy as curl' }).click();
@@ -173,7 +176,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await expect.poll(copied).toContain(`const base = '${base}/';`);
   });
 
-  it.runIf(isDeep)('has quiet neighbours where nothing has happened yet', async () => {
+  it.runIf(isDeep)('and the other pages work without errors on a service without decisions', async () => {
     const { page, base, expectQuiet } = await open();
     await page.goto(`${base}/transparency`);
     await page.getByText('No day is closed yet').waitFor();
@@ -182,7 +185,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expectQuiet();
   });
 
-  it('works by keyboard alone', async () => {
+  it('works with the keyboard only', async () => {
     const { page } = await open();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');

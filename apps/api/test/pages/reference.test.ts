@@ -9,7 +9,7 @@ import { axeFindings, hasBrowser, inspect, withBrowser } from './browser.ts';
 const deployment = withProcesses();
 const { visit } = withBrowser('the reference');
 
-it('/openapi.json is docs/openapi.json with the address of this deployment, readable from any page', async () => {
+it('/openapi.json is docs/openapi.json with the address of this deployment, and allows every origin', async () => {
   const committed = JSON.parse(
     readFileSync(new URL('../../../../docs/openapi.json', import.meta.url), 'utf8'),
   );
@@ -24,7 +24,7 @@ it('/openapi.json is docs/openapi.json with the address of this deployment, read
 const VERIFY = 'Verify that an Agent may do one thing';
 
 describe.skipIf(!hasBrowser)('/docs', () => {
-  it('is a list of all operations at once, in either scheme without a finding', async () => {
+  it('lists the operations before Redoc is loaded, without accessibility findings', async () => {
     const { baseUrl } = deployment.process;
     const { page, expectQuiet } = await visit(baseUrl);
     await page.goto(`${baseUrl}/docs`);
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)('/docs', () => {
   };
 
   it.runIf(isDeep)(
-    'shows every operation, with a sample for a shell, TypeScript and Python, and a way back',
+    'shows every operation with samples for curl, TypeScript and Python, and a link to the start page',
     async () => {
       const { page, expectQuiet } = await open();
       const text = (await page.locator('body').textContent()) ?? '';
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('/docs', () => {
     ['a desk', 1_400],
   ];
   it.runIf(isDeep).each(screens)(
-    'keeps the way to the other pages in view, on %s, however far somebody reads, and covers no heading',
+    'keeps its header in view on %s after scrolling, and the header does not cover the heading',
     async (_, width) => {
       const { baseUrl } = deployment.process;
       const { page, expectQuiet } = await visit(baseUrl, { viewport: { width, height: 800 } });
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('/docs', () => {
   );
 
   it.runIf(isDeep)(
-    'is dark for who likes it dark, and nothing in either scheme is hard to read',
+    'has sufficient contrast in the dark and in the light colour scheme',
     async () => {
       for (const scheme of ['dark', 'light'] as const) {
         const { page } = await open(scheme);
@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('/docs', () => {
     240_000,
   );
 
-  it('lists every operation where its script does not arrive, and says that more is missing', async () => {
+  it('lists the operations and shows an error where Redoc cannot be loaded', async () => {
     const { baseUrl } = deployment.process;
     const { page } = await visit(baseUrl);
     await page.route(/redoc/, (route) => route.abort());

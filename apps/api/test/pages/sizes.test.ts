@@ -28,7 +28,7 @@ it.each(Object.entries(BUDGETS_KB))('/%s, with its scripts and styles, is at mos
   expect(total).toBeLessThanOrEqual(budget * KB);
 });
 
-it('a page of the guide is at most 60 KB, the first of them 15, and what its search reads comes with the first use, at most 280', () => {
+it('a page of the guide is at most 60 KB, its first page 15 KB, and its search index 280 KB', () => {
   const guide = ['guide.html', ...readdirSync(new URL('guide/', PAGES_FOLDER), { recursive: true })]
     .map(String)
     .filter((name) => name.endsWith('.html'));
@@ -49,7 +49,7 @@ it('a page of the guide is at most 60 KB, the first of them 15, and what its sea
   expect(sizeOf(`pages/${texts}`)).toBeLessThanOrEqual(280 * KB);
 });
 
-it('the whole reference comes after its list, and is at most 290 KB', () => {
+it('Redoc is not part of docs.html, and is at most 290 KB', () => {
   const [redoc = ''] = readdirSync(new URL('pages/', PAGES_FOLDER)).filter((name) =>
     name.startsWith('redoc'),
   );
@@ -63,7 +63,7 @@ it.each([
   ['what a key opens of /dashboard', 'overview', 29],
   ['its Grants with their budgets', 'grants', 3],
   ['its event subscriptions', 'events', 5],
-])('%s comes after the page, as %s, and is at most %d KB', (_, start, budget) => {
+])('%s is a file of its own, %s, of at most %d KB', (_, start, budget) => {
   const found = readdirSync(new URL('pages/', PAGES_FOLDER)).filter((name) =>
     new RegExp(`^${start}-.*js$`).test(name),
   );
@@ -71,6 +71,6 @@ it.each([
   expect(sizeOf(`pages/${found[0]}`)).toBeLessThanOrEqual(budget * KB);
 });
 
-it('the verifier as one file is at most 50 KB', () => {
+it('the offline verifier is one file of at most 50 KB', () => {
   expect(sizeOf('verify-receipt-offline.html')).toBeLessThanOrEqual(50 * KB);
 });

@@ -46,8 +46,8 @@ const wrongParts = (page: Page) =>
     .locator('[data-state=wrong]')
     .evaluateAll((parts) => parts.map((part) => part.getAttribute('data-part')));
 
-describe.skipIf(!hasBrowser)('served', () => {
-  it('a Receipt is valid, with its 24 checks and its decoded JWS', async () => {
+describe.skipIf(!hasBrowser)('the served verifier', () => {
+  it('shows a Receipt as valid, with its 24 checks and its decoded JWS', async () => {
     const { page, expectQuiet } = await open();
     await receiptBox(page).fill(JSON.stringify(allow));
     await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('served', () => {
     expectQuiet();
   });
 
-  it.runIf(isDeep)('a DENY is valid too, and says which checks failed and why', async () => {
+  it.runIf(isDeep)('shows the Receipt of a DENY as valid, with the reason of a failed check', async () => {
     const { page, expectQuiet } = await open(`#jws=${deny.receipt}`);
     await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
     await page.getByText('The Grant cannot be read').waitFor();
@@ -77,17 +77,20 @@ describe.skipIf(!hasBrowser)('served', () => {
       { ...allow, authority: { ...allow.authority, constraints: { maxAmount: 1e9, currency: 'USD' } } },
     ],
   ];
-  it.each(sampleOf(tampered, 1))('a tampered one is refused, naming %s', async (part, tampered) => {
-    const { page, expectQuiet } = await open();
-    await receiptBox(page).fill(JSON.stringify(tampered));
-    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
-    expect(await wrongParts(page)).toContain(part);
-    if (part === 'signature') await inspect(page, 'verifier-invalid', 'none');
-    expectQuiet();
-  });
+  it.each(sampleOf(tampered, 1))(
+    'shows a tampered Receipt as not valid, with the wrong part %s',
+    async (part, tampered) => {
+      const { page, expectQuiet } = await open();
+      await receiptBox(page).fill(JSON.stringify(tampered));
+      await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+      expect(await wrongParts(page)).toContain(part);
+      if (part === 'signature') await inspect(page, 'verifier-invalid', 'none');
+      expectQuiet();
+    },
+  );
 
   it.runIf(isDeep)(
-    'shows an example at a click, and a Receipt of another service opens the place for its document',
+    'shows an example, and asks for the DID document of another service when a Receipt names one',
     async () => {
       const { page, expectQuiet } = await open();
       await page.getByRole('button', { name: 'Try an example' }).click();
@@ -109,7 +112,7 @@ describe.skipIf(!hasBrowser)('served', () => {
     },
   );
 
-  it('{} is refused, and nothing that could not be judged has a tick', async () => {
+  it('shows {} as not valid, and marks no unchecked part as ok', async () => {
     const { page } = await open();
     await receiptBox(page).fill('{}');
     await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
@@ -118,24 +121,27 @@ describe.skipIf(!hasBrowser)('served', () => {
     ]);
   });
 
-  it.runIf(isDeep)('a document that is none leaves nothing judged by the one before it', async () => {
-    const { page, expectQuiet } = await open();
-    await receiptBox(page).fill(JSON.stringify(allow));
-    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
-    await page.getByText('Use another document').click();
-    const give = page.getByLabel(/did\.json, from a channel/);
-    await give.fill('{"id":"did:web:other.test"');
-    await page.getByText('This is not a DID document').waitFor();
-    await verdict(page).getByRole('heading', { name: 'Not decided' }).waitFor();
-    expect(await page.locator('[data-part=signature]').getAttribute('data-state')).toBe('unchecked');
-    expect(await give.isVisible()).toBe(true);
-    await inspect(page, 'verifier-refused-document');
-    await give.fill('');
-    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'does not decide with an invalid DID document, and does not keep the result of the one before',
+    async () => {
+      const { page, expectQuiet } = await open();
+      await receiptBox(page).fill(JSON.stringify(allow));
+      await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+      await page.getByText('Use another document').click();
+      const give = page.getByLabel(/did\.json, from a channel/);
+      await give.fill('{"id":"did:web:other.test"');
+      await page.getByText('This is not a DID document').waitFor();
+      await verdict(page).getByRole('heading', { name: 'Not decided' }).waitFor();
+      expect(await page.locator('[data-part=signature]').getAttribute('data-state')).toBe('unchecked');
+      expect(await give.isVisible()).toBe(true);
+      await inspect(page, 'verifier-refused-document');
+      await give.fill('');
+      await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+      expectQuiet();
+    },
+  );
 
-  it.runIf(isDeep)('takes a chosen file, and one that is dropped anywhere', async () => {
+  it.runIf(isDeep)('accepts a chosen file and a dropped file', async () => {
     const { page, expectQuiet } = await open();
     await page.getByLabel('Choose a file').setInputFiles({
       name: 'receipt.json',
@@ -148,7 +154,7 @@ describe.skipIf(!hasBrowser)('served', () => {
     expectQuiet();
   });
 
-  it('a document that comes as a file beside a Receipt is not what the Receipt is judged by', async () => {
+  it('does not use a DID document from a file to verify a Receipt', async () => {
     const { page, expectQuiet } = await open();
     await drop(page, JSON.stringify(forged), JSON.stringify(forgedDocument));
     await page.getByRole('alert').getByText('is not used').waitFor();
@@ -170,7 +176,7 @@ describe.skipIf(!hasBrowser)('served', () => {
     expectQuiet();
   });
 
-  it('a given document that has the name of the fetched one and other keys is called that', async () => {
+  it('warns when a pasted DID document has the id of the fetched one and other keys', async () => {
     const { page, expectQuiet } = await open();
     await page.getByText('Use another document').click();
     const give = page.getByLabel(/did\.json, from a channel/);
@@ -183,7 +189,7 @@ describe.skipIf(!hasBrowser)('served', () => {
     expectQuiet();
   });
 
-  it('the document of the example counts for no Receipt that the address hands over', async () => {
+  it('does not use the DID document of the example for a Receipt in the URL', async () => {
     const { page, expectQuiet } = await open();
     await page.getByRole('button', { name: 'Try an example' }).click();
     await page.getByText('the example, whose service does not exist').waitFor();
@@ -193,24 +199,27 @@ describe.skipIf(!hasBrowser)('served', () => {
     expectQuiet();
   });
 
-  it.runIf(isDeep)('checks a whole bundle, and names the file in it that was changed', async () => {
-    const { page, expectQuiet } = await open();
-    const bundle = await signedBundle();
-    await page.getByText('Use another document').click();
-    await page.getByLabel(/did\.json, from a channel/).fill(JSON.stringify(bundle.did_document));
-    await receiptBox(page).fill(JSON.stringify(bundle));
-    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
-    await inspect(page, 'verifier-bundle');
-    const [first, ...others] = bundle.evidence;
-    await receiptBox(page).fill(
-      JSON.stringify({ ...bundle, evidence: [{ ...first, body: `${first?.body} ` }, ...others] }),
-    );
-    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
-    expect(await wrongParts(page)).toEqual(['artifacts']);
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'verifies a bundle, and shows artifacts as the wrong part when one was changed',
+    async () => {
+      const { page, expectQuiet } = await open();
+      const bundle = await signedBundle();
+      await page.getByText('Use another document').click();
+      await page.getByLabel(/did\.json, from a channel/).fill(JSON.stringify(bundle.did_document));
+      await receiptBox(page).fill(JSON.stringify(bundle));
+      await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+      await inspect(page, 'verifier-bundle');
+      const [first, ...others] = bundle.evidence;
+      await receiptBox(page).fill(
+        JSON.stringify({ ...bundle, evidence: [{ ...first, body: `${first?.body} ` }, ...others] }),
+      );
+      await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+      expect(await wrongParts(page)).toEqual(['artifacts']);
+      expectQuiet();
+    },
+  );
 
-  it.runIf(isDeep)('shows another Receipt when the address names another', async () => {
+  it.runIf(isDeep)('shows another Receipt when the URL fragment changes', async () => {
     const { page, expectQuiet } = await open(`#jws=${deny.receipt}`);
     await page.getByText('The Grant cannot be read').waitFor();
     await page.evaluate(`location.hash = '#jws=${allow.receipt}'`);
@@ -241,24 +250,27 @@ describe.skipIf(!hasBrowser)('served', () => {
       'artifacts',
     ],
   ];
-  it.each(sampleOf(hostile, 1))('%s is refused, and the page goes on', async (_, make, part) => {
-    const { page, expectQuiet } = await open();
-    const given = make();
-    await page.getByLabel('Choose a file').setInputFiles({
-      name: 'receipt.json',
-      mimeType: 'application/json',
-      buffer: Buffer.from(typeof given === 'string' ? given : JSON.stringify(given)),
-    });
-    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
-    expect(await wrongParts(page)).toContain(part);
-    expect(await page.locator('main *').count()).toBeLessThan(20_000);
-    await page.getByRole('button', { name: 'Clear' }).click();
-    await receiptBox(page).fill(JSON.stringify(allow));
-    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
-    expectQuiet();
-  });
+  it.each(sampleOf(hostile, 1))(
+    'shows an input with %s as not valid, and verifies the next Receipt',
+    async (_, make, part) => {
+      const { page, expectQuiet } = await open();
+      const given = make();
+      await page.getByLabel('Choose a file').setInputFiles({
+        name: 'receipt.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(typeof given === 'string' ? given : JSON.stringify(given)),
+      });
+      await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+      expect(await wrongParts(page)).toContain(part);
+      expect(await page.locator('main *').count()).toBeLessThan(20_000);
+      await page.getByRole('button', { name: 'Clear' }).click();
+      await receiptBox(page).fill(JSON.stringify(allow));
+      await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+      expectQuiet();
+    },
+  );
 
-  it.runIf(isDeep)('does not read a file that is larger than any bundle', async () => {
+  it.runIf(isDeep)('refuses a file that is larger than any bundle', async () => {
     const { page, expectQuiet } = await open();
     const makeFile = `new File([new Uint8Array(100 * 2 ** 20)], 'big.json')`;
     await page.evaluate(`{ const data = new DataTransfer(); data.items.add(${makeFile});
@@ -267,7 +279,7 @@ describe.skipIf(!hasBrowser)('served', () => {
     expectQuiet();
   });
 
-  it('sends nothing of what it is given', async () => {
+  it('sends no request when it verifies a Receipt', async () => {
     const { page } = await open();
     const sent: string[] = [];
     page.on('request', (request) => sent.push(request.url()));
@@ -277,10 +289,10 @@ describe.skipIf(!hasBrowser)('served', () => {
   });
 });
 
-describe.skipIf(!hasBrowser)('served, in a tab that stays open', () => {
+describe.skipIf(!hasBrowser)('the served verifier in a tab that stays open', () => {
   const DID_DOCUMENT = '**/.well-known/did.json';
 
-  it('a newer document is asked for once for a key, and takes none away where it cannot be had; after five minutes no verdict stands until there is a new one', async () => {
+  it('fetches a newer DID document once for an unknown key, keeps the old one on failure, and drops verdicts after five minutes until it has a new one', async () => {
     const { page } = await open('', true);
     let asked = 0;
     await page.route(DID_DOCUMENT, (route) => {
@@ -315,13 +327,13 @@ describe.skipIf(!hasBrowser)('served, in a tab that stays open', () => {
   });
 });
 
-describe.skipIf(!hasBrowser)('as one file from disk', () => {
+describe.skipIf(!hasBrowser)('the verifier as one file from disk', () => {
   let url: string;
   beforeAll(() => {
     url = `file://${fileOf('verify-receipt-offline.html')}`;
   });
 
-  it.runIf(isDeep)('decides once it is given the document, and asks for nothing', async () => {
+  it.runIf(isDeep)('decides once it has a pasted DID document, and sends no request', async () => {
     const { page, expectQuiet } = await visit(url);
     await page.goto(url);
     await receiptBox(page).fill(JSON.stringify(allow));

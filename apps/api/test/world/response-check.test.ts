@@ -12,7 +12,7 @@ describe('response check', () => {
     expect(findResponseProblem(routes.getHealth, seen(503, { ok: false }))).toBeNull();
     expect(findResponseProblem(routes.getMe, seen(401, { error: 'UNAUTHORIZED', message: 'no' }))).toBeNull();
   });
-  it('names an undeclared status, an extra member, a wrong type and a code under the wrong status', () => {
+  it('reports an undeclared status, an extra member, a wrong content type and a code with the wrong status', () => {
     expect(findResponseProblem(routes.getHealth, seen(201, { ok: true }))).not.toBeNull();
     expect(findResponseProblem(routes.getHealth, seen(200, { ok: true, more: 1 }))).not.toBeNull();
     expect(findResponseProblem(routes.getHealth, seen(200, { ok: true }, 'text/html'))).not.toBeNull();
