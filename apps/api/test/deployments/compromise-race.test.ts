@@ -232,7 +232,7 @@ describe.each(sampleOf(RACED, 1))('%s against verifies at two nodes', (_what, ta
     expect(denied).toBeGreaterThan(0);
   }, 300_000);
 
-  it('the same holds with a delay between judging and storing in every commit', async () => {
+  it('no late or postdated ALLOW occurs with a delay between judging and storing in every commit', async () => {
     await slowDown();
     const { late, postdated } = await runRaces(targets(BATCH));
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });

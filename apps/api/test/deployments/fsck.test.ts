@@ -158,7 +158,7 @@ const check = async (objects?: ObjectStore): Promise<{ summary: CheckSummary; fa
   return { summary, faults };
 };
 
-it('fsck finds no faults in a working deployment, and every check looks at something, also with several servers in the URL', async () => {
+it('fsck finds no faults in a working deployment, with rows for every check and several servers in the URL', async () => {
   const { summary, faults } = await check();
   expect(faults).toEqual([]);
   expect(summary.checks.filter(({ looked }) => looked === 0)).toEqual([]);

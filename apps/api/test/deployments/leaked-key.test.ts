@@ -113,7 +113,7 @@ const allowedOnEveryNode = async (kid: string) => {
 describe('after the leak of a Receipt key', () => {
   let leaked: Partial<Jwk>;
 
-  it('svc-admin keys compromise replaces it in its file by a new key, with mode 600 and without access to other keys', () => {
+  it('svc-admin keys compromise replaces the key in its file by a new one, with mode 600 and without access to other keys', () => {
     leaked = readKeys(receiptFile)[0] ?? {};
     const away = { SVC_STATUS_KEYS: join(dataDir, 'away', 'status-keys.json') };
     const { status, out, err } = adminWith(away, 'keys', 'compromise', 'receipt-1');
@@ -128,7 +128,7 @@ describe('after the leak of a Receipt key', () => {
     expect(out).toContain('started anew: systemctl restart svc-api svc-worker');
   });
 
-  it('that command does not create a fence', () => {
+  it('svc-admin keys compromise does not create a fence', () => {
     expect(existsSync(fenceFolder)).toBe(false);
   });
 
@@ -153,7 +153,7 @@ describe('after the leak of a Receipt key', () => {
     expect(await verifier.verify({ grant, proof, action: ACTION, request })).toMatchObject({ allowed: true });
   });
 
-  it('Receipts that it signed, and forged ones, are key-not-in-force with the new DID document', async () => {
+  it('Receipts that the key signed, and forged ones, are key-not-in-force with the new DID document', async () => {
     const pinnedAfter = await didDocument();
     for (const receipt of [before, await forge(leaked)]) {
       expect(verifyReceipt(receipt, pinnedBefore).ok).toBe(true);
@@ -175,23 +175,23 @@ describe('after the leak of a Receipt key', () => {
     }
   });
 
-  it.runIf(isDeep)('the command can be repeated without making another key', () => {
+  it.runIf(isDeep)('svc-admin keys compromise can be repeated without making another key', () => {
     expect(admin('keys', 'compromise', `${SERVICE}#receipt-1`).status).toBe(0);
     expect(readKeys(receiptFile)[0]?.kid).toBe('receipt-2');
   });
 
-  it.runIf(isDeep)('svc-admin keys lists it as compromised', () => {
+  it.runIf(isDeep)('svc-admin keys lists the key as compromised', () => {
     expect(admin('keys').out).toMatch(
       /#receipt-1 {2}published .*, compromised .*\n.*#receipt-2 {2}published [^,]*\n/,
     );
   });
 
-  it.runIf(isDeep)('the command refuses a key that never existed', () => {
+  it.runIf(isDeep)('svc-admin keys compromise refuses a key that never existed', () => {
     const { status, err } = admin('keys', 'compromise', 'status-9');
     expect([status, err]).toEqual([2, expect.stringContaining('has no key status-9')]);
   });
 
-  it('the command for a status key has every status list signed again, and decisions continue', async () => {
+  it('svc-admin keys compromise for a status key has every status list signed again, and decisions continue', async () => {
     const signers = async () => {
       const { rows } = await deployment.sql.query('select credential from status_lists');
       return rows.map(({ credential }) => headerOf(String(credential)).kid);

@@ -271,7 +271,7 @@ _svc_admin; printf '%s ' "\${COMPREPLY[@]}"; echo`,
 });
 
 describe('the log', () => {
-  it('line of a verification has the client address, the Receipt id, the decision and the process id', async () => {
+  it('has the client address, Receipt id, decision and process id in the line of a verification', async () => {
     const tenants = await createTenants(node.baseUrl);
     const body = await verifyBody(tenants, await issueGrant(tenants));
     const receipt = receiptOf(await call(node.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
@@ -291,7 +291,7 @@ describe('the log', () => {
     expect(metrics).toContain('svc_authentication_failures_total{problem="unknown or revoked"} 0');
   });
 
-  it.runIf(isDeep)('at SVC_LOG_LEVEL=warn has no requests, but revocations', async () => {
+  it.runIf(isDeep)('has revocations but no requests at SVC_LOG_LEVEL=warn', async () => {
     const [port, adminPort] = await findFreePorts(2);
     const env = { SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort), SVC_LOG_LEVEL: 'warn' };
     const quiet = startProgram(programFile('apps/api'), { ...env, ...nodeEnv(database.url, {}) });

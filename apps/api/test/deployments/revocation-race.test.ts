@@ -94,7 +94,7 @@ describe('revocations against verifies at two nodes', () => {
     expect(isDecidedBothWays(totals)).toBe(true);
   }, 300_000);
 
-  it('the same holds with a delay between judging and storing in every commit', async () => {
+  it('no late or postdated ALLOW occurs with a delay between judging and storing in every commit', async () => {
     await slowDown();
     const { late, postdated } = await runRaces(BATCH);
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });

@@ -75,7 +75,7 @@ it('a node with a role that owns nothing decides, reports, revokes, disables Age
   expect((await call(baseUrl, 'POST', '/demo/mint', { body: {} })).status).toBe(200);
 }, 60_000);
 
-it('svc-admin clock repair refuses that role and names the role that owns the tables', async () => {
+it('svc-admin clock repair refuses a role that does not own the tables, and names the owner', async () => {
   const url = Object.assign(new URL(database.url), { username: role, password: 'p' }).href;
   const refused = await svcAdmin(url, {}, 'clock', 'repair');
   expect(refused).toMatchObject({

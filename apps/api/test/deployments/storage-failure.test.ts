@@ -281,7 +281,7 @@ describe('a PostgreSQL server', () => {
     expect(await missingFrom(allowed)).toEqual([]);
   }, 60_000);
 
-  it('that is stopped does not affect status lists and DID documents: they are still served, with an Age header', async () => {
+  it('stopped with SIGSTOP does not affect status lists and DID documents: they are still served, with an Age header', async () => {
     await recover();
     const [, claims = ''] = grant.grant.split('.');
     const { credentialStatus } = JSON.parse(Buffer.from(claims, 'base64url').toString());

@@ -105,13 +105,13 @@ describe.each(CASES.map((one, i) => [`${one.id}: ${one.what}`, one, i] as const)
   const expected = (caller: CallerClass): Cell =>
     'anybody' in outcomes ? outcomes.anybody : (outcomes[CLASSES.indexOf(caller)] ?? Number.NaN);
 
-  it.each(oneIn(7, CLASSES, i))('%s', async (caller) => {
+  it.each(oneIn(7, CLASSES, i))('caller class %s gets the statuses of the table', async (caller) => {
     const answers = await askAll(one, await credentialOf(deployment, world, caller));
     expect(statusesOf(answers)).toEqual(spread(expected(caller)));
     expectIndistinguishable(answers);
   });
 
-  it('no credential, unknown credentials and revoked credentials', async () => {
+  it('a caller with no, an unknown or a revoked credential gets 401, or the status of a public route', async () => {
     const cell = 'anybody' in outcomes ? outcomes.anybody : 401;
     for (const [name, key] of oneIn(6, Object.entries(nobodies), i)) {
       const answers = await askAll(one, key);

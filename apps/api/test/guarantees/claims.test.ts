@@ -297,7 +297,7 @@ it('proof of the domain of a Principal removes all contesting claims', async () 
   expect(await contestersOf(did)).toEqual([]);
 });
 
-describe('a Principal that is verified as it is registered, since its domain is proven', () => {
+describe('registration of a Principal whose domain is already proven', () => {
   it('is audited as principal.verify, and neither org sees the id of the other', async () => {
     const did = newDid();
     await create('/principals', thief, did);

@@ -9,7 +9,7 @@ import { withDeployment } from '../world/deployment.ts';
 
 const deployment = withDeployment();
 
-it('exactly these routes accept {} and therefore an empty body', () => {
+it('exactly the listed routes accept {} as a body', () => {
   const taken = (Object.entries(routes) as [string, Route][])
     .filter(([, { body }]) => body?.safeParse({}).success)
     .map(([id]) => id);
@@ -24,7 +24,7 @@ it('exactly these routes accept {} and therefore an empty body', () => {
   ]);
 });
 
-it('an empty body is answered like {} on these routes', async () => {
+it('routes that accept {} answer an empty body in the same way', async () => {
   const { rpKey, rpDid, principalDid, principalKey } = await deployment.createTenants();
   const requests = `/principals/${principalDid}/access-requests`;
   for (const [method, path, key, status] of [

@@ -53,7 +53,7 @@ const run = (fails: number, files = ['receipt-keys.json', 'status-keys.json']) =
   return { status, called, left: readdirSync(tmp) };
 };
 
-it('the script of deploy/README.md makes its kubectl calls in order and deletes its local copy of the keys', () => {
+it('the leaked-key script of deploy/README.md makes its kubectl calls in order and deletes its local copy of the keys', () => {
   const { status, called, left } = run(0);
   expect([status, left]).toEqual([0, []]);
   expect(called.map((call) => call.split(' ')[0])).toEqual([
@@ -71,7 +71,7 @@ it('the script of deploy/README.md makes its kubectl calls in order and deletes 
   ]);
 });
 
-it('the script stops with status 1 at the first kubectl call that fails', () => {
+it('the leaked-key script stops with status 1 at the first kubectl call that fails', () => {
   const { called } = run(0);
   for (let fails = 1; fails < called.length; fails += 1) {
     const cut = run(fails);
@@ -79,7 +79,7 @@ it('the script stops with status 1 at the first kubectl call that fails', () => 
   }
 });
 
-it('the script replaces nothing when a key set is missing from the copy', () => {
+it('the leaked-key script replaces nothing when a key set is missing from the copy', () => {
   const { status, called } = run(0, ['status-keys.json']);
   expect(status).toBe(1);
   expect(called.filter((call) => /^(?:create|replace|scale .*0$)/.test(call))).toEqual([]);

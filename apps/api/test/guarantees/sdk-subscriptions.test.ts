@@ -76,7 +76,7 @@ it('each subscription method of the client returns the result of its route', asy
   await expect(subscriptions.delete(id)).rejects.toMatchObject({ kind: 'refused', code: 'NOT_FOUND' });
 });
 
-it('a malformed subscription id is refused by the client', async () => {
+it('the client throws an SvcError for a malformed subscription id', async () => {
   const { verifier } = await clients();
   for (const id of ['', 'whs_1', '../decisions'])
     await expect(verifier.subscriptions.disable(id)).rejects.toThrow(SvcError);

@@ -73,7 +73,7 @@ const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   return all;
 };
 
-describe('a Principal', () => {
+describe('the Principal client', () => {
   it('disables an Agent: the answer lists all its Grants, and each is denied with AUTHORITY_REVOKED afterwards', async () => {
     const { client, did } = await createPrincipal('disabling');
     const shop = await createRelyingParty('disabling');
@@ -126,7 +126,7 @@ describe('a Principal', () => {
     ]);
   });
 
-  it('pauses and resumes a Grant, an Agent and itself', async () => {
+  it('pauses and resumes a Grant, an Agent and its Principal', async () => {
     const { client, did } = await createPrincipal('pausing');
     const shop = await createRelyingParty('pausing');
     const agent = await createAgent();
@@ -151,7 +151,7 @@ describe('a Principal', () => {
     expect((await client.pauses.page()).pauses).toEqual([]);
   });
 
-  it('client with an org key pauses and resumes a Grant and an Agent of a member, the member, and the org', async () => {
+  it('with an org key pauses and resumes a Grant and an Agent of a member, the member, and the org', async () => {
     const { org_id: orgId } = await callJson<{ org_id: string }>(baseUrl(), 'POST', '/orgs', {
       ...{ key: ADMIN_TOKEN, body: { slug: 'stopping', name: 'Stopping' } },
     });
@@ -208,7 +208,7 @@ describe('a Principal', () => {
   });
 });
 
-it('a relying party pauses and resumes its own decisions', async () => {
+it('the verifier pauses and resumes the decisions of its relying party', async () => {
   const { client } = await createPrincipal('switching');
   const shop = await createRelyingParty('switching');
   const agent = await createAgent();

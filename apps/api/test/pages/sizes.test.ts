@@ -63,7 +63,7 @@ it.each([
   ['what a key opens of /dashboard', 'overview', 29],
   ['its Grants with their budgets', 'grants', 3],
   ['its event subscriptions', 'events', 5],
-])('%s is a file of its own, %s, of at most %d KB', (_, start, budget) => {
+])('%s is in a separate file, %s, of at most %d KB', (_, start, budget) => {
   const found = readdirSync(new URL('pages/', PAGES_FOLDER)).filter((name) =>
     new RegExp(`^${start}-.*js$`).test(name),
   );
