@@ -81,7 +81,9 @@ const cases: readonly Case[] = [
   {
     title: 'an ALLOW without a Grant id',
     outcome: 'REFUSED',
-    decision: () => allowCommit(world, grant, { grantId: null, usedGrantId: null, spend: null }),
+    // Binding a hash to no id would be refused as well.
+    decision: () =>
+      allowCommit(world, grant, { grantId: null, usedGrantId: null, spend: null, bindsGrantHash: null }),
   },
   {
     title: 'an ALLOW of a Grant that was not allocated',
