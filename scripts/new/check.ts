@@ -12,6 +12,7 @@ export const newCheck = (name: string): readonly string[] => {
   );
   const id = `${letter.toUpperCase()}${Number(digits)}`;
   const variable = name.replace(/-([a-z])/g, (_, first: string) => first.toUpperCase());
+  requireFreeId(`${letter}${digits}`);
   const file = `${FOLDER}/${name}.ts`;
   const cases = `vectors/src/cases/${letter}${digits}/${words}.ts`;
   insertAll([
@@ -27,22 +28,33 @@ export const newCheck = (name: string): readonly string[] => {
     },
     {
       file: COMPARISONS,
-      place: /^export const COMPARISONS[^\n]*\n/m,
+      place: /^export const COMPARISONS[^\n]*\n(?:(?!\};)[^\n]*\n)*/m,
       text: `  ${id}: () => one('TODO', 'TODO', 'TODO'),\n`,
     },
   ]);
   createFile(file, checkText(id, variable, words));
   createFile(cases, casesText(id));
   return [
-    `${file}   what it requires, what it denies, where that is written`,
+    `${file}   what it demands, what it requires, what it denies, where that is written`,
     `${FOLDER}/table.ts   put it into pipeline order: the order decides the reason of a DENY`,
-    `${COMPARISONS}   what it holds against what, for dry runs`,
-    'packages/protocol/src/model/reason-code.ts   a reason of its own: each belongs to one check',
-    'packages/protocol/src/profiles/   a new profile, which alone has the check: the published ones are pinned by hash',
+    'packages/protocol/src/model/reason-code.ts   a reason of its own with its text: each belongs to one check',
+    'packages/protocol/src/explain/remedies.ts   who can remedy a DENY for that reason, and how',
+    `${COMPARISONS}   what it compares with what, for dry runs`,
+    'packages/protocol/src/profiles/   a new profile. The published ones are pinned by hash and leave the check out: CONTRIBUTING.md, “A profile”, says where',
     'vectors/schema/evaluate.schema.json   by hand: the id in checkId and in the pattern of checks, the profile, the reason',
     `${cases}   an allow, a deny for each reason and a skip; then npm run vectors, before any test`,
     'docs/protocol.md §7 and §8   its row, the rule, the profile',
   ];
+};
+
+/** Throws when a check has this id, such as `p20`. Says which number is free. */
+const requireFreeId = (id: string): void => {
+  const checks = listFolder(FOLDER).filter((file) => /^[pt][0-9]{2}-/.test(file));
+  const holder = checks.find((file) => file.startsWith(`${id}-`));
+  if (holder === undefined) return;
+  const numbers = checks.filter((file) => file[0] === id[0]).map((file) => Number(file.slice(1, 3)));
+  const next = `${id[0]}${String(Math.max(...numbers) + 1).padStart(2, '0')}`;
+  throw new Error(`${id}: is the id of ${FOLDER}/${holder}; the next free id is ${next}`);
 };
 
 const checkText = (
@@ -58,7 +70,7 @@ export const ${variable} = /* @__PURE__ */ defineCheck({
   title: 'TODO ${words.replaceAll('-', ' ')}',
   cites: ['interface §TODO', 'protocol §7'],
   requires: [p03GrantSignature],
-  // TODO one of its own: this is that of P15.
+  // TODO a reason of its own: this is the reason of P15.
   reasons: ['ACTION_MALFORMED'],
   run: () => {
     throw new Error('check ${id} is not written yet');
@@ -69,5 +81,7 @@ export const ${variable} = /* @__PURE__ */ defineCheck({
 const casesText = (id: string): string => `/** ${id}: TODO what these cases show (protocol §7). */
 import type { VectorCase } from '../../vector-case.ts';
 
+// TODO: write each case with \`allow\` or \`deny\` of vector-case.ts. They edit the scene of scene.ts, whose \`rp.profile\`
+// must be the new profile.
 export const cases: readonly VectorCase[] = [];
 `;

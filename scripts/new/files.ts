@@ -29,7 +29,7 @@ export interface Insertion {
 export const insertAll = (insertions: readonly Insertion[]): void => {
   const texts = new Map<string, string>();
   for (const { file, place, text, unless } of insertions) {
-    const before = texts.get(file) ?? readFileSync(pathOf(file), 'utf8');
+    const before = texts.get(file) ?? readFile(file);
     if (unless !== undefined && before.includes(unless)) continue;
     const found = place.exec(before);
     if (found === null) throw new Error(`${file}: has not the shape that ${place} finds; edit it by hand`);

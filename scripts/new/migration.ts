@@ -5,20 +5,31 @@ const FOLDER = 'packages/store-pg/src/migrations';
 
 export const newMigration = (name: string): readonly string[] => {
   requireForm(name, /^[a-z]+(-[a-z0-9]+)*$/, 'lower-case words such as org-notes');
-  const last = Number(listFolder(FOLDER).at(-1)?.slice(0, 4) ?? 0);
-  const migration = `${String(last + 1).padStart(4, '0')}-${name}`;
+  const last = listFolder(FOLDER).at(-1) ?? '0000';
+  const migration = `${String(Number(last.slice(0, 4)) + 1).padStart(4, '0')}-${name}`;
   const file = `${FOLDER}/${migration}/01-${name}.sql`;
-  createFile(file, unwritten(migration));
+  createFile(file, unwritten(migration, last, runsFrom(last)));
   return [
     `${file}   what is added; the version before it must still run after it`,
-    `packages/service/src/ports/<records>.ts and store.ts   the record and its repository's interface`,
-    `packages/store-pg/src/repositories/<records>.ts and repositories.ts   the repository, and its test`,
-    `npm run format, then the store-pg tests: they say when schema.sql is out of date`,
+    `packages/service/src/ports/${name}.ts   for a table: the record and its repository's interface; add it to store.ts`,
+    `packages/store-pg/src/repositories/${name}.ts   the repository, and its test; add it to repositories.ts`,
+    'npm run format, then `npx vitest run --project store-pg migrate.test schema.test -u`, twice: schema.sql and the digests',
+    'packages/store-pg/src/released-migrations.test.ts   last, the hash of the formatted SQL: the test prints the line',
   ];
 };
 
-const unwritten = (migration: string): string => `-- TODO: what it adds, and why.
--- TODO: versions that run beside it, as a line \`-- runs-from: NAME OF THEIR NEWEST MIGRATION\`; without it, none that lacks it.
+/** The version that the migration says must be the oldest to run beside it: its own name if it says none. */
+const runsFrom = (migration: string): string => {
+  const texts = listFolder(`${FOLDER}/${migration}`).map((file) =>
+    readFile(`${FOLDER}/${migration}/${file}`),
+  );
+  return /^-- runs-from: (\S+)$/m.exec(texts.join('\n'))?.[1] ?? migration;
+};
+
+const unwritten = (migration: string, last: string, from: string): string => `-- TODO: what it adds, and why.
+-- TODO: if versions without this migration run beside it, because it only adds, the line of ${last}:
+--   \`-- runs-from: ${from}\`
+-- Without such a line, only versions that have this migration run on the migrated database.
 -- Functions say \`set search_path = public, pg_temp\`.
 
 do $$

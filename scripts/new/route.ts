@@ -12,20 +12,32 @@ export const newRoute = (name: string): readonly string[] => {
   const areas = listFolder('packages/contract/src/areas').map((file) => file.replace('.ts', ''));
   if (!areas.includes(area))
     throw new Error(`${area}: is no area of the contract; there are ${areas.join(', ')}`);
+  const method = methodOf(id);
   const path = `/${area}/${kebabCase(id)}`;
   const test = `apps/api/test/endpoints/${area}/${kebabCase(id)}.test.ts`;
-  insertAll([...declaration(area, id, path), endpoint(area, id), accessRow(id, path)]);
-  createFile(test, testText(id, path));
+  insertAll([...declaration(area, id, method, path), endpoint(area, id), accessRow(id, path)]);
+  createFile(test, testText(id, method, path));
   return [
-    `packages/contract/src/areas/${area}.ts   declare ${id}: path, who may call, parameters, answers, errors`,
-    `apps/api/src/endpoints/${area}.ts        map in, call the use case in packages/service/src/${area}/, map out`,
-    'apps/api/test/guarantees/access-matrix/table.ts   say who is answered what',
+    `packages/contract/src/areas/${area}.ts   declare ${id}: method, path, who may call, parameters, answers, errors`,
+    `packages/service/src/${area}/${kebabCase(id)}.ts   the use case; export it from index.ts`,
+    `apps/api/src/endpoints/${area}.ts   map in, call the use case, map out`,
+    'apps/api/test/guarantees/access-matrix/table.ts   who is answered what; the columns are named above the table',
     `${test}   prove it`,
     'npm run format, then npm run --prefix packages/contract openapi (docs/openapi.json) and npm run types',
   ];
 };
 
-const declaration = (area: string, id: string, path: string): readonly Insertion[] => {
+const METHODS: ReadonlyMap<string, string> = new Map([
+  ...['get', 'list', 'export'].map((verb) => [verb, 'get'] as const),
+  ...['put', 'replace'].map((verb) => [verb, 'put'] as const),
+  ['update', 'patch'],
+  ['delete', 'delete'],
+]);
+
+/** The method by the verb with which the id begins. */
+export const methodOf = (id: string): string => METHODS.get(/^[a-z]+/.exec(id)?.[0] ?? '') ?? 'post';
+
+const declaration = (area: string, id: string, method: string, path: string): readonly Insertion[] => {
   const file = `packages/contract/src/areas/${area}.ts`;
   return [
     {
@@ -38,7 +50,7 @@ const declaration = (area: string, id: string, path: string): readonly Insertion
       file,
       place: /export const \w+Routes = \{\n/,
       text: `  ${id}: defineRoute({
-    method: 'get',
+    method: '${method}',
     path: '${path}',
     tag: 'TODO',
     summary: 'TODO: what it does, in five words',
@@ -78,14 +90,18 @@ const accessRow = (id: string, path: string): Insertion => ({
 `,
 });
 
-const testText = (id: string, path: string): string => `/** \`GET ${path}\` (interface §TODO). */
+const testText = (
+  id: string,
+  method: string,
+  path: string,
+): string => `/** \`${method.toUpperCase()} ${path}\` (interface §TODO). */
 import { expect, it } from 'vitest';
 import { withDeployment } from '../../world/deployment.ts';
 
 const deployment = withDeployment();
 
 it('${id}: TODO say what is guaranteed', async () => {
-  await deployment.call('GET', '${path}');
+  await deployment.call('${method.toUpperCase()}', '${path}');
   expect.fail('write the test of ${id}: what it answers, to whom, and what it refuses');
 });
 `;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { transformSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newRoute } from '../new/route.ts';
+import { methodOf, newRoute } from '../new/route.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const copy = mkdtempSync(join(tmpdir(), 'svc-new-test-'));
@@ -56,7 +56,8 @@ describe('npm run new', () => {
       expect(stdout).toMatch(/^\S+\.(?:ts|sql) {3}/);
     }
     const ofCheck = created.find(({ stdout }) => stdout.startsWith('packages/protocol/src/checks/'))?.stdout;
-    for (const written of ['vectors/schema/evaluate.schema.json', 'packages/protocol/src/profiles/'])
+    const ahead = ['vectors/schema/evaluate.schema.json', 'packages/protocol/src/profiles/'];
+    for (const written of [...ahead, 'packages/protocol/src/explain/remedies.ts'])
       expect(ofCheck).toContain(`\n${written}   `);
     for (const area of areas) {
       expect(read(`packages/contract/src/areas/${area}.ts`)).toContain(`  ${idOf(area)}: defineRoute({`);

@@ -245,7 +245,10 @@ it('an unreachable database is reported as unavailable with the reason', async (
 
 it('schema.sql is the schema of a migrated database', async () => {
   const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
-  await expect(await describeSchema(database.url)).toMatchFileSnapshot(file);
+  await expect(
+    await describeSchema(database.url),
+    'after a new migration, `npx vitest run --project store-pg migrate.test -u` renews schema.sql',
+  ).toMatchFileSnapshot(file);
 });
 
 it('svc-decision.generated.ts has the fields of the database type in their order', async () => {

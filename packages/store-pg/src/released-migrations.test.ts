@@ -82,7 +82,7 @@ const hashOf = (name: string): string => {
 it.each(LANDED)('migration %s is unchanged since it landed', (name, sha256) => {
   const found = existsSync(new URL(name, folder)) ? hashOf(name) : 'gone';
   const next =
-    'a migration that has landed never changes: take it back, and write a new one (npm run new -- migration NAME)';
+    'a migration that has landed never changes: take it back, and write a new one (npm run new -- migration NAME). If only your branch has this one, replace its hash here';
   expect(found, `packages/store-pg/src/migrations/${name}: ${next}`).toBe(sha256);
 });
 
@@ -92,7 +92,7 @@ it('every migration is listed with its hash', () => {
   const lines = missing.sort().map((name) => `  ['${name}', '${hashOf(name)}'],`);
   expect(
     lines,
-    `add at the end of LANDED in ${import.meta.url.replace(/^.*\//, '')}:\n${lines.join('\n')}`,
+    `when its SQL is final and formatted, add at the end of LANDED in ${import.meta.url.replace(/^.*\//, '')}:\n${lines.join('\n')}`,
   ).toEqual([]);
 });
 

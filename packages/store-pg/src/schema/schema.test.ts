@@ -5,7 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { withDatabase } from '@svc/testkit';
 import { runSql, withSession } from '@svc/testkit/store/session';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_SEARCH_PATH, listCatalog } from './catalog.ts';
 import { readSchema, schemaFault } from './check-schema.ts';
 import { compareSchema, digestsOf } from './compare-schema.ts';
@@ -14,7 +14,7 @@ const database = withDatabase();
 
 /** The hint that a failure shows to the author of a migration. */
 const RENEW =
-  'what a new migration made is expected once `npx vitest run --project store-pg -u` has renewed expected-schema.generated.ts';
+  'after a new migration, run `npx vitest run --project store-pg migrate.test schema.test -u` twice: it renews schema.sql and expected-schema.generated.ts, and the first run still compares with the former file';
 
 /** The comparison after `change`, which is rolled back. */
 const after = (change: string) =>
@@ -168,6 +168,12 @@ describe("compareSchema reports a fault with the object's name:", () => {
 });
 
 describe('compareSchema reports no fault for', () => {
+  /** What a new migration has added. Only the tests above report that the expected schema is out of date. */
+  let unexpected: ReadonlySet<string>;
+  beforeAll(async () => {
+    unexpected = new Set((await after('select')).added);
+  });
+
   it.each([
     [
       'an added index that is not unique',
@@ -198,7 +204,11 @@ describe('compareSchema reports no fault for', () => {
     ['a privilege of a role', 'grant select on receipts to current_user', []],
     ['an added schema', 'create schema if not exists elsewhere', []],
   ])('%s', async (_, change, added) => {
-    expect(await after(change), RENEW).toEqual({ faults: [], added });
+    const { faults, added: found } = await after(change);
+    expect({ faults, added: found.filter((object) => !unexpected.has(object)) }).toEqual({
+      faults: [],
+      added,
+    });
   });
 });
 
