@@ -1,5 +1,5 @@
 /** Writes a new check: its file, its place in the table, its vectors. */
-import { createFile, insertAll, requireForm } from './files.ts';
+import { createFile, insertAll, listFolder, requireForm } from './files.ts';
 
 const FOLDER = 'packages/protocol/src/checks';
 const COMPARISONS = 'packages/protocol/src/explain/comparisons.ts';

@@ -7,6 +7,8 @@ const pathOf = (file: string): string => fileURLToPath(new URL(`../../${file}`, 
 
 export const listFolder = (folder: string): readonly string[] => readdirSync(pathOf(folder)).sort();
 
+export const readFile = (file: string): string => readFileSync(pathOf(file), 'utf8');
+
 /** Throws if the file already exists. */
 export const createFile = (file: string, text: string): void => {
   mkdirSync(dirname(pathOf(file)), { recursive: true });

@@ -1,5 +1,5 @@
 /** Writes a new migration: the next number, forward only. */
-import { createFile, listFolder, requireForm } from './files.ts';
+import { createFile, listFolder, readFile, requireForm } from './files.ts';
 
 const FOLDER = 'packages/store-pg/src/migrations';
 

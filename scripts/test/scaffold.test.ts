@@ -78,6 +78,38 @@ describe('npm run new', () => {
     );
   });
 
+  it('names in a migration the line `runs-from` of the one before it, and does not state it yet', () => {
+    const [before = '', last = ''] = readdirSync(join(copy, MIGRATIONS)).sort().slice(-2);
+    const line = /^-- runs-from: \S+$/m;
+    const [stated] = readdirSync(join(copy, MIGRATIONS, before))
+      .map((file) => line.exec(read(`${MIGRATIONS}/${before}/${file}`))?.[0])
+      .filter((found) => found !== undefined);
+    const text = read(`${MIGRATIONS}/${last}/01-org-notes.sql`);
+    expect(text).toContain(`the line of ${before}:\n--   \`${stated ?? `-- runs-from: ${before}`}\``);
+    expect(text).not.toMatch(line);
+  });
+
+  it('gives a route the method of its verb', () => {
+    const ids = ['listNotes', 'getNote', 'putNote', 'updateOrg', 'deleteStream', 'rotateSecret', 'setupNote'];
+    expect(ids.map(methodOf)).toEqual(['get', 'get', 'put', 'patch', 'delete', 'post', 'post']);
+    for (const area of areas)
+      expect(read(`packages/contract/src/areas/${area}.ts`)).toContain(
+        `  ${idOf(area)}: defineRoute({\n    method: 'get',`,
+      );
+  });
+
+  it('refuses an id that another check has, and names the next free one', () => {
+    expect(create('check', 'p20-resource-not-blocked')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(
+        /^p20: is the id of \S+\/p20-resource-authorized\.ts; the next free id is p\d\d\n$/,
+      ),
+    });
+    expect(readdirSync(join(copy, 'packages/protocol/src/checks'))).not.toContain(
+      'p20-resource-not-blocked.ts',
+    );
+  });
+
   it('changes nothing if the name exists, and says what a name must be if it is invalid', () => {
     const table = read('packages/protocol/src/checks/table.ts');
     expect(create('check', 'p98-resource-not-blocked').status).toBe(1);
