@@ -26,7 +26,7 @@ const main = async (): Promise<void> => {
   if (parameters.has('--version')) return console.log(programVersion);
   if (parameters.has('--help')) {
     console.log(
-      `The API of the verification service, configured by the environment:\n\n${describeVariables()}`,
+      `The API of the verification service. These environment variables configure it:\n\n${describeVariables()}`,
     );
     return;
   }

@@ -42,7 +42,7 @@ const DEMO = { SVC_DEMO: '1' };
 /** Folder, within the data folder, for days that ended `SVC_HOT_DAYS` ago or earlier. */
 const COLD = 'cold';
 
-const HELP = `npm start: the whole service in development, on a PostgreSQL of its own, configured by the environment:
+const HELP = `npm start runs the whole service in development, with its own embedded PostgreSQL. These environment variables configure it:
 
 ${describeVariables()}`;
 

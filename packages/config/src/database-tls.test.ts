@@ -50,7 +50,7 @@ it.each(['hunter2?z', 'hunter2/z'])(
   (password) => {
     const url = `postgres://svc:${password}@db.internal:5432/svc`;
     expect(databaseTlsFault({ SVC_ENV: 'production', DATABASE_URL: url })).toMatch(
-      /^DATABASE_URL must be a postgres:.* encoded$/,
+      /^DATABASE_URL must be a postgres:.*encoded$/,
     );
   },
 );

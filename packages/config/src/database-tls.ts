@@ -50,10 +50,10 @@ export const databaseTlsFault = (
   const open = hostsWithoutTls(url, env.PGHOST);
   // Text before a `?` or `/` in a password that is not encoded is no host, and must not be shown.
   if (open.some((host) => /^[^[].*:/.test(host)))
-    return `${name} must be a postgres:// or postgresql:// address, with what is special in its password encoded`;
+    return `${name} must be a postgres:// or postgresql:// address, with special characters in its password percent-encoded`;
   if (open.length === 0) return null;
   return (
-    `${name} reaches ${open.join(', ')} without TLS, so that whoever is in between reads and writes all there is: ` +
-    'add ?sslmode=verify-full (with &sslrootcert=<file> for a CA of your own), or set SVC_DATABASE_WITHOUT_TLS=1 where the network is private'
+    `${name} reaches ${open.join(', ')} without TLS, so anybody on the network path could read and change all data: ` +
+    'add ?sslmode=verify-full (with &sslrootcert=<file> for a CA of your own), or set SVC_DATABASE_WITHOUT_TLS=1 if the network is private'
   );
 };

@@ -115,7 +115,7 @@ export const keySourcesOf = (
     const folder = dirname(secretPath);
     if (!existsSync(folder))
       throw new KeySetError(
-        `${secretPath} cannot be written: there is no folder ${folder}. Make it (mkdir -m 700 ${folder}), or name another path`,
+        `${secretPath} cannot be written: the folder ${folder} does not exist. Make it (mkdir -m 700 ${folder}), or name another path`,
       );
     orKeySetError(secretPath, 'written', () => writeBeside(path, secretPath, text));
   },

@@ -267,7 +267,7 @@ describe('key rotation', () => {
   it('says what is missing if a set cannot be written or read, and leaves nothing behind', async () => {
     const nowhere = join(folder, 'nowhere');
     const { file } = await open({ SVC_RECEIPT_KEYS: join(nowhere, 'keys.json') });
-    const expected = `there is no folder ${nowhere}. Make it (mkdir -m 700 ${nowhere})`;
+    const expected = `the folder ${nowhere} does not exist. Make it (mkdir -m 700 ${nowhere})`;
     await expect(makeKey(file, 'receipt-1', 'file:')).rejects.toThrow(expected);
     const key = await makeKey(file, 'receipt-1', null);
     expect(() => addKey(file, key)).toThrow(expected);

@@ -110,7 +110,7 @@ export const changePassphrase = (
         path,
         text,
         (code) =>
-          `${path} cannot be replaced (${code}): make it writable and do this again; keep both passphrases until then, since it may be that others have the new one already`,
+          `${path} cannot be replaced (${code}): make it writable and run the command again. Keep both passphrases until then, since other files may have the new one already`,
       );
   return encrypted.map(({ path }) => path);
 };

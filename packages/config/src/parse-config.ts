@@ -57,7 +57,7 @@ export const RUNNER_VARIABLES: readonly VariableName[] = [
 ];
 
 const NEEDS_DATABASE =
-  'DATABASE_URL is required: the embedded database belongs to the process that starts it';
+  'DATABASE_URL is required: only the process that starts the embedded database can use it';
 
 export const parseRunnerConfig = (env: Environment): ParsedRunnerConfig => {
   const { read, faults } = readVariables(env, RUNNER_VARIABLES);
@@ -124,7 +124,8 @@ const readVariables = (
 };
 
 /** All DIDs of this deployment contain the domain; with an invalid one every Grant would be malformed. */
-const NO_DOMAIN = 'SVC_BASE_URL names a host that no did:web DID can name; set SVC_DOMAIN to one that can';
+const NO_DOMAIN =
+  'SVC_BASE_URL has a host that cannot be part of a did:web DID: set SVC_DOMAIN to a host name that can';
 
 const withGoodDomain = <C extends { readonly domain: string }>(
   config: C,
@@ -166,12 +167,14 @@ const productionFaults = (
       faults.push(`${name} is refused in production`);
   }
   if (!isSet('SVC_BASE_URL') && !isSet('SVC_DOMAIN'))
-    faults.push('SVC_BASE_URL or SVC_DOMAIN is required in production: DIDs are made of it');
+    faults.push('SVC_BASE_URL or SVC_DOMAIN is required in production: the DIDs contain it');
   for (const name of ['SVC_BASE_URL', 'SVC_STATUS_BASE_URL'] as const)
     if (read[name] !== undefined && !isHttpsOrLoopback(read[name]))
       faults.push(`${name} must be https in production`);
   if (read.SVC_SELF_SERVE === true && !isSet('SVC_SANDBOX_KEYS'))
-    faults.push('SVC_SANDBOX_KEYS is required in production with SVC_SELF_SERVE=1: it signs the starters');
+    faults.push(
+      'SVC_SANDBOX_KEYS is required in production with SVC_SELF_SERVE=1: these keys sign the Grants of starters',
+    );
   return faults;
 };
 
@@ -188,17 +191,19 @@ const crossFaults = (read: Read): string[] => {
   const faults: string[] = [];
   if (portOf(read) === adminPortOf(read)) faults.push('SVC_PORT and SVC_ADMIN_PORT must differ');
   if ((read.SVC_PROCESSES ?? 1) > 1 && read.DATABASE_URL === undefined)
-    faults.push('SVC_PROCESSES needs DATABASE_URL: the embedded database belongs to one process');
+    faults.push('SVC_PROCESSES needs DATABASE_URL: only one process can use the embedded database');
   if (read.DATABASE_READ_URL !== undefined && read.DATABASE_URL === undefined)
     faults.push('DATABASE_READ_URL needs DATABASE_URL: it is a replica of that database');
   if (read.DATABASE_READ_URL !== undefined && read.DATABASE_READ_URL === read.DATABASE_URL)
-    faults.push('DATABASE_READ_URL must not be DATABASE_URL: it names a replica, or is left out');
+    faults.push(
+      'DATABASE_READ_URL must not be the same as DATABASE_URL: let it name a replica, or leave it out',
+    );
   if (read.SVC_ADMIN_TOKEN !== undefined && read.SVC_PROVISION_KEYS?.includes(read.SVC_ADMIN_TOKEN))
     faults.push('SVC_PROVISION_KEYS must not contain SVC_ADMIN_TOKEN');
   if (read.SVC_SELF_SERVE === true && read.SVC_PROVISION_KEYS === undefined)
     faults.push('SVC_SELF_SERVE=1 needs SVC_PROVISION_KEYS: without a key nobody can sign up');
   if (read.SVC_SSF === true && read.SVC_WEBHOOK_KEYS === undefined && read.SVC_DEMO !== true)
-    faults.push('SVC_SSF=1 needs SVC_WEBHOOK_KEYS: without it no worker moves events');
+    faults.push('SVC_SSF=1 needs SVC_WEBHOOK_KEYS: without it no worker delivers events');
   if (read.SVC_FENCE_ENDPOINT !== undefined && !read.SVC_FENCE?.startsWith('s3:'))
     faults.push('SVC_FENCE_ENDPOINT needs SVC_FENCE=s3://<bucket>/<prefix>');
   if (read.SVC_COLD_ENDPOINT !== undefined && !read.SVC_COLD?.startsWith('s3:'))

@@ -53,7 +53,7 @@ export const databaseUrl: ValueParser<string> = (text) => {
     servers.every((server) => URL.canParse(server)) &&
     !hosts?.split(',').includes('')
     ? good(text)
-    : bad('must be a postgres:// or postgresql:// address, of one host or of several with commas between');
+    : bad('must be a postgres:// or postgresql:// address, with one host or several separated by commas');
 };
 
 /** `none`, `file:///folder` or `s3://bucket/prefix`. */
@@ -61,14 +61,14 @@ export const fencePlace: ValueParser<string> = (text) =>
   text === 'none' || /^(file:\/\/\/[^?#\s]+|s3:\/\/[a-z0-9.-]{3,63}(\/[^?#\s]*)?)$/.test(text)
     ? good(text)
     : bad(
-        'must be none, file:///<folder> or s3://<bucket>/<prefix>, a bucket being 3 to 63 of a-z, 0-9, . and -',
+        'must be none, file:///<folder> or s3://<bucket>/<prefix>, with a bucket of 3 to 63 characters a-z, 0-9, . and -',
       );
 
 /** A domain in the spelling of DIDs: LDH labels, a port after `%3A`. */
 export const didDomain: ValueParser<string> = (text) =>
   parseDidWeb(`did:web:${text}`)?.path.length === 0
     ? good(text)
-    : bad('must be a lower-case host name, no IP address, with %3A<port> after it if it has a port');
+    : bad('must be a lower-case host name and not an IP address, followed by %3A<port> if it has a port');
 
 export const path: ValueParser<string> = (text) =>
   text.includes('\u0000') ? bad('must be a path') : good(text);
@@ -83,7 +83,7 @@ export const hostName: ValueParser<string> = (text) =>
 export const secret: ValueParser<string> = (text) =>
   /^[A-Za-z0-9._~+/-]{32,512}=*$/.test(text) && !text.startsWith('dk_')
     ? good(text)
-    : bad('must be 32 to 512 of A-Z a-z 0-9 . _ ~ + / - and must not begin with dk_');
+    : bad('must be 32 to 512 characters A-Z a-z 0-9 . _ ~ + / - and must not begin with dk_');
 
 export const listOf =
   <T>(parse: ValueParser<T>): ValueParser<readonly T[]> =>
@@ -91,14 +91,16 @@ export const listOf =
     const values: T[] = [];
     for (const item of text.split(',')) {
       const parsed = parse(item.trim());
-      if (!parsed.ok) return bad(`must be a comma-separated list of which each ${parsed.must}`);
+      if (!parsed.ok) return bad(`must be a comma-separated list, each item of which ${parsed.must}`);
       values.push(parsed.value);
     }
-    return new Set(values).size === values.length ? good(values) : bad('must not name anything twice');
+    return new Set(values).size === values.length
+      ? good(values)
+      : bad('must not contain the same item twice');
   };
 
 export const orgIdText: ValueParser<OrgId> = (text) =>
-  isOrgId(text) ? good(text) : bad('must be an org id: org_ and a ULID');
+  isOrgId(text) ? good(text) : bad('must be an org id: org_ followed by a ULID');
 
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?$/;
 

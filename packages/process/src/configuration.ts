@@ -83,7 +83,7 @@ export const readParameters = <T extends string>(
   const unknown = given.filter((parameter) => !known.some((one) => one === parameter));
   if (unknown.length > 0)
     throw new ConfigurationError(
-      unknown.map((parameter) => `${parameter} is no parameter; there is ${known.join(', ')}`),
+      unknown.map((parameter) => `${parameter} is not a parameter; the parameters are ${known.join(', ')}`),
     );
   return new Set(known.filter((parameter) => given.includes(parameter)));
 };

@@ -29,7 +29,7 @@ export const createContentHealth = (
     },
     age: {
       name: 'svc_content_check_age_seconds',
-      help: 'How long ago the receipts were last read and compared of the hot closed day that waits the longest; 0: there is none; -1: storage does not answer.',
+      help: 'Age of the last check of the hot closed day that has waited longest, in which its receipts are read and compared; 0: there is no such day; -1: storage does not answer.',
       readMs: () => checkpoints.oldestCheckMs(),
       lateMs: LATE_CHECK_MS,
       describe: (ageMs) => `a closed day was last read ${Math.floor(ageMs / HOUR_MS)} hours ago`,
@@ -47,12 +47,12 @@ export const createColdHealth = (
   healthOf(registry, {
     broken: {
       name: 'svc_cold_broken_days',
-      help: 'Closed days that could not be packed or did not lead to their roots, and packed ones not read back as packed; -1: storage does not answer.',
+      help: 'Closed days that could not be packed or did not lead to their roots, and packed days whose objects were not read back as packed; -1: storage does not answer.',
       list: async () => (await coldDays.listBroken()).map(({ day }) => day),
     },
     age: {
       name: 'svc_cold_proof_age_seconds',
-      help: 'How long ago the objects were last read and proven of the cold day that waits the longest; 0: there is none; -1: storage does not answer.',
+      help: 'Age of the last proof of the cold day that has waited longest, in which its objects are read; 0: there is no such day; -1: storage does not answer.',
       readMs: () => coldDays.oldestProofMs(),
       lateMs: LATE_PROOF_MS,
       describe: (ageMs) => `a cold day was last proven ${Math.floor(ageMs / DAY_MS)} days ago`,

@@ -27,7 +27,7 @@ export const openFence = async (
 ): Promise<OpenedFence> => {
   if (configured === null) {
     if (env === 'production')
-      service.log.warn('fence.none', { why: 'nobody would notice a restored backup' });
+      service.log.warn('fence.none', { why: 'SVC_FENCE is none, so nothing detects a restored backup' });
     return NO_FENCE;
   }
   const { fenceStore, close } = await openFenceStore(configured.place, configured.endpoint);

@@ -7,7 +7,7 @@ type Replicated = Pick<Store, 'describeReplica'>;
 
 export const createReplicaMetrics = (registry: Registry, store: Replicated): void => {
   gauge(registry, 'svc_replica_behind_seconds', {
-    help: 'What the replica for reports has is at most so old, as far as is known; +Inf: it was never in step.',
+    help: 'Greatest age of what the replica for reports has, as far as is known; +Inf: it was never in step.',
     read: () => (store.describeReplica()?.behindMs ?? 0) / 1_000,
   });
   new Counter({

@@ -62,7 +62,7 @@ export const createServiceMetrics = (
   });
   new Gauge({
     name: 'svc_signer_gone',
-    help: '1 while what signs (receipt: Receipts; status: status lists and checkpoints), outside of this process, does not answer.',
+    help: '1 while the signer outside of this process (receipt: Receipts; status: status lists and checkpoints) does not answer.',
     labelNames: ['signer'],
     registers: [registry],
     collect() {
@@ -80,7 +80,7 @@ export const createServiceMetrics = (
 export const createEd25519Metric = (registry: Registry, { name }: { readonly name: string }): void => {
   new Gauge({
     name: 'svc_ed25519_info',
-    help: 'Always 1: what checks and makes Ed25519 signatures in this process.',
+    help: 'Always 1; by: the library that checks and makes Ed25519 signatures in this process.',
     labelNames: ['by'],
     aggregator: 'max',
     registers: [registry],

@@ -21,7 +21,7 @@ export const createStandbyHealth = (
   const describe = () =>
     withinMs(HEALTH_ANSWER_MS, store.describeStandby(), () => UNKNOWN).catch(() => UNKNOWN);
   gauge(registry, 'svc_synchronous_standby_missing', {
-    help: '1 while no synchronous standby has what is answered, although the deployment promises one; -1: storage does not answer.',
+    help: '1 while no synchronous standby has everything that was answered, although the deployment promises one; -1: storage does not answer.',
     read: async () => {
       const found = await describe();
       return found === 'ok' ? 0 : found === UNKNOWN ? -1 : 1;

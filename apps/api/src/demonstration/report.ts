@@ -41,13 +41,13 @@ export const report = (input: ReportInput): string =>
     `  Environment  ${input.envPath}`,
     ...input.notes.map((note) => `  Note         ${note}`),
     '',
-    '  Verify something yourself (the Proof allows once; run it twice and see):',
+    '  Send a verification yourself (a Proof is allowed once: run the command twice to see that):',
     '',
     `  curl -sS -w '\\n' ${input.baseUrl}/verify \\`,
     `    -H 'Authorization: Bearer ${input.relyingPartyKey}' \\`,
     `    -H 'Content-Type: application/json' --data ${inShell(`@${input.bodyPath}`)}`,
     '',
-    '  A fresh Proof is put into that file every minute. Ctrl-C stops everything.',
+    '  The service writes a fresh Proof into that file every minute. Ctrl-C stops everything.',
     '',
   ].join('\n');
 

@@ -18,13 +18,13 @@ export const createRunReporter = (logger: Logger, registry: Registry): Hears => 
   });
   const interrupted = new Counter({
     name: 'svc_conformance_runs_interrupted_total',
-    help: 'Runs of others that this runner found without a sign of life.',
+    help: 'Runs of other runners that this runner found abandoned.',
     registers,
   });
   const underWay = new Gauge({ name: 'svc_conformance_runs', help: 'Runs under way.', registers });
   const durations = new Histogram({
     name: 'svc_conformance_run_duration_seconds',
-    help: 'How long a run took.',
+    help: 'Duration of runs.',
     buckets: SECONDS,
     registers,
   });

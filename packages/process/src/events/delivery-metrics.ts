@@ -19,7 +19,7 @@ export const createDeliveryMetrics = (
 ): ((outcome: AttemptOutcome) => void) => {
   const attempts = new Counter({
     name: 'svc_webhook_attempts_total',
-    help: 'Attempts by outcome: delivered, rejected (answered with another status), unanswered (not connected to, or no answer in time), not_signed (a key is away).',
+    help: 'Attempts by outcome: delivered, rejected (answered with another status), unanswered (no connection, or no answer in time), not_signed (a key is not available).',
     labelNames: ['outcome'],
     registers: [registry],
   });
@@ -32,7 +32,7 @@ export const createDeliveryMetrics = (
     read: async () => ageSeconds((await lookAtOutbox())?.sinceMs),
   });
   gauge(registry, 'svc_webhook_late_seconds', {
-    help: 'For how long the delivery has been due that has been so the longest, of endpoints that do not fail; 0: none is; -1: storage does not answer.',
+    help: 'Longest time for which a delivery has been due, of endpoints that do not fail; 0: none is due; -1: storage does not answer.',
     read: async () => ageSeconds((await look())?.dueSinceMs),
   });
   gauge(registry, 'svc_webhook_waiting', {
@@ -41,7 +41,7 @@ export const createDeliveryMetrics = (
   });
   const endpoints = new Gauge({
     name: 'svc_webhook_endpoints',
-    help: 'Subscriptions by state: active, failing, or disabled (by their owners, after five days of failures, or as they wish); -1: storage does not answer.',
+    help: 'Subscriptions by state: active, failing, or disabled (by their owners, after five days of failures, or after the answer 410); -1: storage does not answer.',
     labelNames: ['state'],
     registers: [registry],
     async collect() {

@@ -17,26 +17,26 @@ const SECONDS = [0.01, 0.05, 0.25, 1, 5, 25, 100];
 export const createJobMetrics = (registry: Registry, jobs: readonly Job[]): JobMetrics => {
   const rounds = new Counter({
     name: 'svc_job_rounds_total',
-    help: 'Rounds by job and outcome: done, failed, elsewhere (another node was at it), or held (/readyz says why).',
+    help: 'Rounds by job and outcome: done, failed, elsewhere (another node does the job), or held (/readyz says why).',
     labelNames: ['job_name', 'outcome'],
     registers: [registry],
   });
   const items = new Counter({
     name: 'svc_job_items_total',
-    help: 'What rounds did, by job and by what they count.',
+    help: 'Items that rounds processed, by job and by kind of item.',
     labelNames: ['job_name', 'item'],
     registers: [registry],
   });
   const durations = new Histogram({
     name: 'svc_job_duration_seconds',
-    help: 'How long a round took that this node made.',
+    help: 'Duration of the rounds that this node ran.',
     labelNames: ['job_name'],
     buckets: SECONDS,
     registers: [registry],
   });
   const succeededAt = new Gauge({
     name: 'svc_job_last_success_timestamp_seconds',
-    help: 'When a round of this job last ended well on this node; 0: never.',
+    help: 'Time at which a round of this job last succeeded on this node; 0: never.',
     labelNames: ['job_name'],
     registers: [registry],
   });

@@ -34,7 +34,7 @@ export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
 
   const assertNoneEnding = (): void => {
     if (ending.size > 0)
-      throw new ObjectStoreError('unavailable', 'a thread that was to end waits for it still');
+      throw new ObjectStoreError('unavailable', 'an earlier thread was told to end and has not ended yet');
   };
 
   /** Once `stop` is aborted, the thread is terminated wherever it is. What it leaves is the same as after a kill. */
