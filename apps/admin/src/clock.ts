@@ -13,23 +13,23 @@ interface Shown {
 const AGREE_MS = TRUST_CONFIG.clockSkewSeconds * 1_000;
 const SEALED_BEHIND_MS = 3_000;
 
-const options = { json: { text: 'one JSON document instead of a report' } } as const;
+const options = { json: { text: 'prints one JSON document instead of a report' } } as const;
 
 export const clockCommand: Command = {
   name: 'clock',
-  gist: 'Shows the clocks, and what one that was ahead has sealed, closed or dated too early',
+  gist: 'Shows the clocks, and what a clock that ran ahead has sealed, closed or dated too early',
   options,
-  notes: ['Nothing is written.'],
+  notes: ['It writes nothing.'],
   run: (values, env) => showClock(databaseUrlFrom(env), { isJson: values.json === true }),
 };
 
 export const clockRepairCommand: Command = {
   name: 'clock repair',
-  gist: 'Confirms that the time is right now: what was sealed or closed too early is undone',
+  gist: 'Confirms that the time is correct now, and undoes what was sealed or closed too early',
   options,
   notes: [
-    `Processes that wait for an operator go on. Refused where the clocks of the database and of this machine are over 5 s apart. As
-the owner of the tables.`,
+    `Processes that wait for an operator go on. The command is refused if the clocks of the database and of this machine differ by more
+than 5 s. Run it as the owner of the tables.`,
   ],
   run: (values, env) => repair(databaseUrlFrom(env), { isJson: values.json === true }),
 };
@@ -60,7 +60,7 @@ const repair = async (databaseUrl: string, { isJson }: Shown): Promise<number> =
           : `${done.reopenedDays} days were opened again.`,
         done.unsealed
           ? 'The seal was moved back; the worker adds up the sums of this month again.'
-          : 'The sums hold no more than they may.',
+          : 'The sums needed no correction.',
         done.decisionsFromMs === null
           ? 'Decisions go on.'
           : `Decisions begin at ${instant(done.decisionsFromMs)}: until then a Proof may be valid although its use is no longer recorded.`,
@@ -78,7 +78,7 @@ const findFaults = (
   return [
     ...(Math.abs(apartMs) > AGREE_MS
       ? [
-          `The database's clock and this machine's are ${seconds(apartMs)} apart: set right the one that is wrong.`,
+          `The clocks of the database and of this machine are ${seconds(apartMs)} apart: correct the one that is wrong.`,
         ]
       : []),
     ...(isAhead(markMs)
@@ -90,7 +90,7 @@ const findFaults = (
     ...(isAhead(sealedUntilMs, -SEALED_BEHIND_MS + AGREE_MS) && sealedUntilMs > (quarantinedUntilMs ?? 0)
       ? ['The ledger is sealed into the future: no decision can be stored below the seal.']
       : []),
-    ...closedEarly.map((day) => `${day} is closed and is not over: no decision can be stored into it.`),
+    ...closedEarly.map((day) => `${day} was closed before its end: no decision can be stored in it.`),
   ];
 };
 

@@ -33,7 +33,9 @@ export const findDatabaseUrl = (given: Environment): string | null => {
 export const databaseUrlFrom = (given: Environment): string => {
   const url = findDatabaseUrl(given);
   if (url === null)
-    throw new UsageError('neither DATABASE_URL nor DATABASE_URL_FILE is set: one of them names the database');
+    throw new UsageError(
+      'neither DATABASE_URL nor DATABASE_URL_FILE is set: one of them must name the database',
+    );
   return url;
 };
 

@@ -44,13 +44,13 @@ import { findKeyFault } from './key-place.ts';
 
 export const configCheckCommand: Command = {
   name: 'config check',
-  gist: 'Says what a start would find wrong in the environment, its files, the database and the fence',
+  gist: 'Reports the faults that a start would find in the environment, its files, the database and the fence',
   options: {
-    program: { value: 'NAME', text: 'api, worker or runner; api unless given' },
-    offline: { text: 'without the database and the fence' },
+    program: { value: 'NAME', text: 'api, worker or runner; default: api' },
+    offline: { text: 'does not check the database and the fence' },
   },
   notes: [
-    'Each fault is named, and nothing is written. The exit code is 0 where it could start. A warning is of what a start goes on without.',
+    'It names each fault, and writes nothing. The exit code is 0 if the program could start. A warning names a fault that does not prevent a start.',
   ],
   run: async ({ program = 'api', offline }, env) => {
     const check = CHECKS[String(program)];
@@ -59,13 +59,13 @@ export const configCheckCommand: Command = {
     let isReached = true;
     for (const [what, work, isNeeded = true] of check(env, offline === true)) {
       if (!isReached && NEED_DATABASE.has(what)) {
-        console.log(`-      ${what}: not looked at, for want of the database`);
+        console.log(`-      ${what}: not checked, since the database was not reached`);
         continue;
       }
       const { problem, isUnavailable, isTooEarly } = await problemOf(work);
       if (what === DATABASE) isReached = !isUnavailable;
       if (isTooEarly) {
-        console.log(`-      ${what}: not held against the database, which is not migrated`);
+        console.log(`-      ${what}: not compared with the database, which is not migrated yet`);
         continue;
       }
       const found = isNeeded ? 'FAULT ' : 'warning';
@@ -74,7 +74,7 @@ export const configCheckCommand: Command = {
       // Without a configuration no further step can be checked.
       if (problem !== null && what === CONFIGURATION) break;
     }
-    const kind = env.SVC_ENV === 'production' ? '' : ', as development: SVC_ENV is not production';
+    const kind = env.SVC_ENV === 'production' ? '' : ' in development mode: SVC_ENV is not production';
     console.log(faults.length === 0 ? `It can start${kind}.` : 'It would not start.');
     return faults.length === 0 ? 0 : 1;
   },
@@ -202,7 +202,7 @@ const checkDatabaseOf = async (
   const did = (await listServiceDids(url)).at(-1)?.did ?? null;
   if (did !== null && did !== `did:web:${domain}`)
     throw new Error(
-      `it is that of ${did}, and this configuration is of did:web:${domain}: set SVC_DOMAIN, or DATABASE_URL`,
+      `it belongs to ${did}, and this configuration is for did:web:${domain}: correct SVC_DOMAIN or DATABASE_URL`,
     );
 };
 
@@ -241,7 +241,7 @@ const checkFence = async (
     const head = found === null ? null : parseHead(did, found.text);
     if (head !== null && 'problem' in head)
       throw new Error(
-        `${head.problem}; where the service has changed its DID, stop every process and run svc-admin fence reset`,
+        `${head.problem}; if the service has changed its DID, stop every process and run svc-admin fence reset`,
       );
     if (databaseUrl !== null) await holdAgainstFence(databaseUrl, head, place);
   } finally {
@@ -254,10 +254,12 @@ const holdAgainstFence = (databaseUrl: string, head: FenceHead | null, place: st
   withStoreOf(databaseUrl, async ({ restores }) => {
     if (head === null && (await restores.findLast()).seq > 0)
       throw new Error(
-        `the database had a fence, and there is none in ${place}: is it mounted? Set SVC_FENCE to where it lies, or begin it anew: svc-admin restore --lost-from if the database was restored, else svc-admin fence reset`,
+        `the database had a fence, and there is none in ${place}. Check that the place is mounted, or set SVC_FENCE to the place of the fence. If the fence is lost: svc-admin restore --lost-from if the database was restored, else svc-admin fence reset`,
       );
     if (head !== null && !(await restores.isKnownHead(head)))
-      throw new Error('the database lacks what the fence names: it was set back, run svc-admin restore');
+      throw new Error(
+        'the database lacks the beat that the fence names, so it was set back to an earlier moment: run svc-admin restore',
+      );
   });
 
 interface CheckOutcome {

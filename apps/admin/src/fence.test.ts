@@ -6,7 +6,7 @@ const [FORMER, DID] = ['did:web:former.example', 'did:web:svc.example'];
 
 it('describeFence names svc-admin fence reset for a fence of a former DID', () => {
   expect(describeFence(HEAD, true, FORMER, DID)).toMatch(
-    /^The fence names beat 7 .*\nThe database has it\.\nIt is that of did:web:former\.example, .* svc-admin fence reset begins it anew under did:web:svc\.example/,
+    /^The fence names beat 7 .*\nThe database has it\.\nIt belongs to did:web:former\.example, .* svc-admin fence reset: it starts the fence anew under did:web:svc\.example/,
   );
   expect(describeFence(HEAD, true, DID, DID)).toMatch(/The database has it\.$/);
 });

@@ -27,7 +27,8 @@ const withFence = <T>(
   withFenceIfAny(
     env,
     (service, fenceStore) => {
-      if (fenceStore === null) throw new UsageError('SVC_FENCE names no fence');
+      if (fenceStore === null)
+        throw new UsageError('SVC_FENCE names no fence: set it to the place of the fence');
       return work(service, fenceStore);
     },
     withServiceThatSignsNothing,
@@ -51,7 +52,7 @@ export const withFenceIfAny = <T>(
 
 export const fenceShowCommand: Command = {
   name: 'fence show',
-  gist: 'Shows what the fence names, and whether the database has it (0) or not (1)',
+  gist: 'Shows the beat that the fence names; the exit code is 0 if the database has it, and 1 if not',
   options: {},
   run: (_, env) => withFence(env, show),
 };
@@ -63,7 +64,7 @@ const show = async ({ store, identity }: ServiceDeps, fenceStore: Opened): Promi
     console.log(
       seq === 0
         ? 'There is no fence yet. The service makes the first one.'
-        : 'There is no fence where SVC_FENCE says, and the database had one: set SVC_FENCE to where it lies. Where it is lost: svc-admin restore --lost-from if the database was restored, else svc-admin fence reset.',
+        : 'The database had a fence, and there is none in the place that SVC_FENCE names: set SVC_FENCE to the place of the fence. If the fence is lost: svc-admin restore --lost-from if the database was restored, else svc-admin fence reset.',
     );
     return 1;
   }
@@ -83,7 +84,7 @@ export const describeFence = (head: FenceHead, isKnown: boolean, of: string, did
     ...(of === did || !isKnown
       ? []
       : [
-          `It is that of ${of}, a former DID of this service. Stop every process, and svc-admin fence reset begins it anew under ${did}; decisions begin after that.`,
+          `It belongs to ${of}, a former DID of this service. Stop every process, then run svc-admin fence reset: it starts the fence anew under ${did}, and decisions begin after that.`,
         ]),
   ].join('\n');
 
@@ -94,21 +95,23 @@ const VOUCHED = '--database-is-the-latest';
 
 export const fenceResetCommand: Command = {
   name: 'fence reset',
-  gist: 'Begins the fence anew at what this database has, where it was lost or is older than the database remembers',
+  gist: 'Starts the fence anew from what this database has, if the fence was lost or is older than the database records',
   options: {
-    'database-is-the-latest': { text: 'needed' },
+    'database-is-the-latest': { text: 'required: confirms that this database is the latest one' },
     'without-quarantine': {
-      text: 'decisions begin at once: a Proof that this database does not know to be spent is allowed again',
+      text: 'decisions begin at once: a Proof is allowed again if this database has no record that it was spent',
     },
   },
   notes: [
-    `Stop every process first: it is refused while a service is at work on the database, on whatever fence. Whoever does this vouches
-that the database is the latest one: nothing else can tell any more. Decisions begin when no Proof that could have been spent elsewhere is fresh, after some five minutes. Refused where the fence is that of another
-deployment, or says that the database is not. On a database that was restored this would leave in force what was revoked since the backup: there it is svc-admin restore --lost-from.`,
+    `Stop every process first: the command is refused while a service works on the database, whatever fence that service has. You confirm
+that the database is the latest one, which nothing else can check any more. Decisions begin after about five minutes, when no Proof that may have
+been spent elsewhere is still fresh.`,
+    `The command is refused if the fence belongs to another deployment, or shows that the database is not the latest one. Do not use it on a
+database that was restored: what was revoked since the backup would stay in force. Use svc-admin restore --lost-from there.`,
   ],
   run: (values, env) => {
     if (values['database-is-the-latest'] !== true)
-      throw new UsageError(`fence reset needs ${VOUCHED}, said by somebody who knows`);
+      throw new UsageError(`fence reset needs ${VOUCHED}: give it only if you know that this is so`);
     const quarantineMs = values['without-quarantine'] === true ? 0 : PROOF_LIFE_MS;
     return withFence(env, (service, fenceStore) => reset(service, fenceStore, quarantineMs));
   },
@@ -125,14 +128,14 @@ const reset = async (service: ServiceDeps, fenceStore: Opened, quarantineMs: num
 export const fenceGiveUpCommand: Command = {
   name: 'fence give-up',
   gist: 'Lets the service run with SVC_FENCE=none on a database that had a fence',
-  options: { 'database-is-the-latest': { text: 'needed' } },
+  options: { 'database-is-the-latest': { text: 'required: confirms that this database is the latest one' } },
   notes: [
-    `From then on nothing notices a restored backup. Stop every process first. What lies outside is left; a fence there is begun anew
-with fence reset.`,
+    `Stop every process first. From then on nothing detects a restored backup. The fence outside the database is not deleted; to use it
+again, start it anew with svc-admin fence reset.`,
   ],
   run: (values, env) => {
     if (values['database-is-the-latest'] !== true)
-      throw new UsageError(`fence give-up needs ${VOUCHED}, said by somebody who knows`);
+      throw new UsageError(`fence give-up needs ${VOUCHED}: give it only if you know that this is so`);
     return withServiceThatSignsNothing(env, async ({ store }) => {
       const beats = await store.restores.forgetLineage();
       console.log(beats === 0 ? 'The database has no fence.' : 'The database has no fence any more.');

@@ -19,15 +19,17 @@ import { createProgress } from './progress.ts';
 
 export const fsckCommand: Command = {
   name: 'fsck',
-  gist: 'Reads the whole database in one snapshot and proves that it is what it must be',
+  gist: 'Reads the whole database in one snapshot and checks its signatures, hashes, chains and counts',
   options: {
-    all: { text: `every fault; of each kind the first ${SHOWN_OF_A_KIND} unless given, and all are counted` },
-    cold: { text: 'reads packed days from their objects too (SVC_COLD), and proves these' },
-    json: { text: 'one JSON document instead of a report' },
+    all: {
+      text: `shows every fault; default: the first ${SHOWN_OF_A_KIND} of each kind, and how many there are`,
+    },
+    cold: { text: 'also reads packed days from their objects (SVC_COLD), and checks them' },
+    json: { text: 'prints one JSON document instead of a report' },
   },
   notes: [
     `It checks every Receipt and its signature, every closed day and its chain, every status list against the revocations, every
-artifact against its hash, every count against the Receipts. Nothing is written; the service may be at work.`,
+artifact against its hash, and every count against the Receipts. It writes nothing, and the service may run meanwhile.`,
   ],
   run: (values, env) => {
     const databaseUrl = databaseUrlFrom(env);
@@ -43,7 +45,7 @@ const withObjects = async (
   work: (objects: ObjectStore) => Promise<number>,
 ): Promise<number> => {
   if (!place || place === 'none')
-    throw new UsageError('--cold needs SVC_COLD: where packed days are, as the worker has it');
+    throw new UsageError('--cold needs SVC_COLD: set it to the store of packed days, as the worker has it');
   const { objects, close } = await openObjects(place, endpoint || null, { isCopy: true });
   try {
     return await work(objects);
@@ -110,4 +112,4 @@ const report = (
 };
 
 const describeKind = ({ check, problem, count, shown }: FaultKind): string =>
-  `${count} of this kind, of which ${shown} are shown (--all shows each): ${check}: ${problem}`;
+  `${count} faults of this kind, of which ${shown} are shown (--all shows each): ${check}: ${problem}`;

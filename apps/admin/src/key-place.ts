@@ -42,7 +42,9 @@ export const openKeyPlace = async (
   const fragment = name.startsWith(`${did}#`) ? name.slice(did.length + 1) : name;
   const purpose = findPurpose(fragment);
   if (purpose === null)
-    throw new UsageError(`${name} is no key: receipt-<n> and status-<n> are, of receipt and status`);
+    throw new UsageError(
+      `${name} is not a key (receipt-<n> or status-<n>), nor a purpose (receipt or status)`,
+    );
   const url = findDatabaseUrl(env);
   const known = url === null ? { stored: [], nowMs: 0 } : await withStore(url, readKeys);
   const signers = new Signers();
@@ -83,7 +85,7 @@ export const refuseOtherService = async (databaseUrl: string, own: string): Prom
   const did = (await listServiceDids(databaseUrl)).at(-1)?.did ?? own;
   if (did !== own)
     throw new UsageError(
-      `the database is that of ${did}, and this configuration is of ${own}: set SVC_DOMAIN, or DATABASE_URL`,
+      `the database belongs to ${did}, and this configuration is for ${own}: correct SVC_DOMAIN or DATABASE_URL`,
     );
 };
 
@@ -114,11 +116,9 @@ export const findKeyFault = (
 ): string | null => {
   if (known === undefined) return null;
   if (known.publicKeyMultibase !== key)
-    return `it was ${known.publicKeyMultibase} and is now ${key}: a kid is never another key`;
+    return `its public key was ${known.publicKeyMultibase} and is now ${key}: a kid may never name another key`;
   const ended = known.compromisedAtMs ?? known.retiredAtMs;
-  return isActive && ended !== null
-    ? `it is first in its set and signs no more: ${describeKey(known)}`
-    : null;
+  return isActive && ended !== null ? `it is first in its set, but has ended: ${describeKey(known)}` : null;
 };
 
 const findPurpose = (fragment: string): 'receipt' | 'status' | null => {
@@ -129,10 +129,10 @@ const findPurpose = (fragment: string): 'receipt' | 'status' | null => {
 /** The option of commands that make a key. */
 export const PRIVATE_KEY = {
   value: 'URI',
-  text: 'where the key is: file: (an encrypted file beside the set), pkcs11:… or aws-kms:…; where the first key of the set is unless given',
+  text: 'place of the new key: file: (an encrypted file beside the set), pkcs11:… or aws-kms:…; default: the place of the first key in the set',
 } as const;
 export const PLACE =
-  'A URI that names a key in a token or a KMS takes that one; one that names none has it made.';
+  'If the URI names a key in a token or a KMS, that key is taken. If it names none, a new key is made there.';
 
 /** The URI that `--private-key` gives; null: none. */
 export const uriOf = (values: Readonly<Record<string, unknown>>): string | null => {
@@ -144,4 +144,4 @@ export const uriOf = (values: Readonly<Record<string, unknown>>): string | null 
 export const leftBehind = ({ private_key: uri }: KeyInFile): string =>
   uri === undefined || uri.startsWith('file:')
     ? ''
-    : ` It is still at ${uri}: once no process signs with it, destroy it there.`;
+    : ` The private key is still at ${uri}: when no process signs with it any more, destroy it there.`;

@@ -10,13 +10,13 @@ export const keysCheckCommand: Command = {
   gist: 'Opens both key sets as a start does, and signs with the first key of each',
   options: {},
   notes: [
-    'All keys are held against those that the database knows. Nothing is written; the exit code is 1 where a start would be refused.',
+    'It compares all keys with those that the database has recorded, and writes nothing. The exit code is 1 if a start would be refused.',
   ],
   run: async (_, env) => {
     const config = readConfig(env);
     // Without a path a start makes missing keys; this check must not.
     if (config.receiptKeysPath === null || config.statusKeysPath === null)
-      throw new UsageError('SVC_RECEIPT_KEYS and SVC_STATUS_KEYS name the key sets');
+      throw new UsageError('set SVC_RECEIPT_KEYS and SVC_STATUS_KEYS: they name the key sets to check');
     const { receiptKeys, statusKeys, signers } = await loadSecrets(config);
     const url = findDatabaseUrl(env);
     const stored = url === null ? [] : await listStored(url).finally(() => signers.close());

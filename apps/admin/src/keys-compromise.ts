@@ -31,12 +31,14 @@ import {
 export const keysCompromiseCommand: Command = {
   name: 'keys compromise',
   operand: 'KID',
-  gist: 'The way back when receipt-<n> or status-<n> has leaked',
-  options: { 'private-key': { ...PRIVATE_KEY, text: `of the new key: ${PRIVATE_KEY.text}` } },
+  gist: 'Ends receipt-<n> or status-<n> after its private key has leaked',
+  options: { 'private-key': PRIVATE_KEY },
   notes: [
-    `The key is taken out of its set, with a new one in front where it was the active one; every node stops signing with it; that no
-date under it counts is published, and status lists are signed anew. In the environment of the API; may be repeated. Exit code 1: status lists
-are left, or nodes may not be able to open the new key; the key has ended all the same.`,
+    `It removes the private part of the key from its set. If the key was the active one, it makes a new key and puts that first. Every
+node stops signing with the leaked key, and the service publishes that no date signed with it counts. If it was a status key, all status lists are
+signed anew.`,
+    `Run it in the environment of the API. It may be repeated. Exit code 1: the key has ended, but some status lists are not signed anew
+yet, or nodes may not be able to open the new key.`,
     PLACE,
   ],
   run: (values, env, name) =>
@@ -66,7 +68,7 @@ const compromise = async (
   const passphraseFault = await findPassphraseFault(place, uri, env);
   await takeOut(place, uri);
   await withStore(databaseUrl, ({ serviceKeys }) => serviceKeys.end(kid, 'compromised'));
-  console.log(`${kid} is compromised: no node signs with it, and no date under it counts.`);
+  console.log(`${kid} is compromised: no node signs with it any more, and no date signed with it counts.`);
   const isDone =
     file.purpose === 'status'
       ? await signListsAnew(file, databaseUrl, env)
@@ -95,8 +97,8 @@ const findPassphraseFault = async (
     return null;
   } catch (error) {
     return `${fragment} could not be opened here: ${describeError(error, env)}
-Its successor is encrypted under the passphrase in SVC_KEY_PASSPHRASE_FILE: nodes that have another one cannot open it. Then, in this
-environment: svc-admin keys encrypt ${file.purpose} --new-passphrase-file <that of the nodes>.`;
+Its successor is encrypted with the passphrase in SVC_KEY_PASSPHRASE_FILE, and nodes with another passphrase cannot open it. If the nodes
+have another one, run in this environment: svc-admin keys encrypt ${file.purpose} --new-passphrase-file <that of the nodes>.`;
   }
 };
 
@@ -112,7 +114,7 @@ const canSign = async (
   const fault = await findFault(file, databaseUrl, env).catch((error) => describeError(error, env));
   if (fault !== null)
     console.error(
-      `${fragment} has ended, and the key that is first in its set now cannot sign: ${fault}\nPut that right, and run this again.`,
+      `${fragment} has ended, and the key that is now first in its set cannot sign: ${fault}\nCorrect that, then run this command again.`,
     );
   return fault === null;
 };
@@ -133,7 +135,9 @@ const takeOut = async (place: KeyPlace, uri: string | null): Promise<void> => {
   const successor = isActive ? await makeSuccessor(place, uri) : null;
   withdrawKey(file, fragment, successor);
   const active = successor?.kid ?? first?.kid ?? '';
-  console.log(`${file.path}: ${active} signs, ${fragment} has no private part any more.${leftBehind(key)}`);
+  console.log(
+    `${file.path}: ${active} signs, and ${fragment} has no private part any more.${leftBehind(key)}`,
+  );
 };
 
 const makeSuccessor = async (place: KeyPlace, uri: string | null): Promise<KeyInFile> => {
@@ -142,7 +146,7 @@ const makeSuccessor = async (place: KeyPlace, uri: string | null): Promise<KeyIn
   } catch (error) {
     if (!(error instanceof KeySetError)) throw error;
     throw new KeySetError(
-      `${error.message}\nNothing was changed, and ${place.fragment} signs on: --private-key file: makes the new key in an encrypted file beside the set`,
+      `${error.message}\nNothing was changed, and ${place.fragment} still signs. --private-key file: makes the new key in an encrypted file beside the set`,
       { cause: error },
     );
   }
@@ -156,30 +160,30 @@ const signListsAnew = async (file: KeySetFile, databaseUrl: string, env: Environ
     const logger = createLogger('warn');
     const { service, close } = await openService({ config, secrets, databaseUrl, logger, isOperator: true });
     const { signed, left } = await reSignStatusLists(service, new AbortController().signal).finally(close);
-    const rest = left === 0 ? '' : `; ${left} could not be, as the log says: run this again`;
+    const rest = left === 0 ? '' : `; ${left} could not be signed (the log says why): run this command again`;
     console.log(`${signed} status lists are signed anew${rest}.`);
     return left === 0;
   } catch (error) {
     console.error(
-      `Status lists could not be signed anew: ${describeError(error, env)}\nPut that right, and run this again.`,
+      `Status lists could not be signed anew: ${describeError(error, env)}\nCorrect that, then run this command again.`,
     );
     return false;
   }
 };
 
 const afterwards = (file: KeySetFile): string => `
-Nodes on this machine that read ${file.path} itself take the new key within a second. On every other one put it in the same
-place, with the encrypted file that it names, if it names one: until then it answers 503. Under systemd with LoadCredential= a node
-has the copies of its start, and answers 503 until it is started anew: ${restart(file)}. Then
-- tell whoever pins the service's DID document or its keys to pin the document as it is now, and whoever pins keys to
-  leave this one out;
-- relying parties that keep Receipts under this key need their bundles again: GET /decisions/{receipt_id}/bundle;
-- look through the decisions since the key may have leaked (docs/operations.md, "A key has leaked").`;
+Nodes on this machine that read ${file.path} itself take the new key within a second. On every other machine, put this file in the
+same place, with the encrypted file that it names, if it names one: until then the nodes there answer 503. Under systemd with
+LoadCredential= a node keeps the copies from its start, and answers 503 until it is restarted: ${restart(file)}. Then
+- tell everybody who pins the service's DID document to pin the present one, and everybody who pins keys to leave this
+  key out;
+- tell relying parties that keep Receipts under this key to fetch their bundles again: GET /decisions/{receipt_id}/bundle;
+- check the decisions since the time when the key may have leaked (docs/operations.md, "A key has leaked").`;
 
 const restart = (file: KeySetFile): string => {
   const hasFiles = readKeySetFile(file).some(({ private_key: uri }) => uri?.startsWith('file:'));
   const first = hasFiles
-    ? 'name the encrypted files of now in LoadCredential=, systemctl daemon-reload, '
+    ? 'name the present encrypted files in LoadCredential=, systemctl daemon-reload, '
     : '';
   return `${first}systemctl restart svc-api svc-worker, one machine after the other`;
 };

@@ -76,7 +76,9 @@ describe('a new passphrase', () => {
     const { files, next, said, change, open } = await begin();
     expect(await change()).toBe(0);
     for (const { pem } of files) expect(said.join()).toContain(pem);
-    expect(said.join()).toContain('Put the new passphrase where SVC_KEY_PASSPHRASE_FILE says now.');
+    expect(said.join()).toContain(
+      'Now put the new passphrase into the file that SVC_KEY_PASSPHRASE_FILE names.',
+    );
     expect(await open(next)).toEqual([true, true, true]);
   });
 
@@ -101,7 +103,7 @@ describe('a new passphrase', () => {
     writeFileSync(status?.pem ?? '', former);
     const elsewhere = join(folder, 'elsewhere.json');
     await expect(change({ ...env, SVC_SANDBOX_KEYS: elsewhere })).rejects.toThrow(
-      `SVC_SANDBOX_KEYS: ${elsewhere} is not there`,
+      `SVC_SANDBOX_KEYS: ${elsewhere} does not exist`,
     );
     expect(await open(passphrase)).toEqual([true, true, true]);
     expect(said).toEqual([]);
@@ -154,7 +156,7 @@ describe('key commands on a database', () => {
     expect(await keysCompromiseCommand.run({}, envOf(), 'status-1')).toBe(1);
     expect(await listCompromised()).toEqual(['receipt-1', 'status-1']);
     expect(said.join('\n')).toMatch(
-      /^Status lists could not be signed anew: .*#status-2 is new, .* while the time is in doubt: .*\n.*run this again/m,
+      /^Status lists could not be signed anew: .*#status-2 is new, .* while the time is in doubt: .*\n.*run this command again/m,
     );
     await setMark('now()');
     expect(await keysCompromiseCommand.run({}, envOf(), 'status-1')).toBe(0);
@@ -177,7 +179,7 @@ describe('key commands on a database', () => {
     expect(said.join('\n')).toMatch(/^receipt-2 could not be opened here: .*receipt-2\.pem/m);
     expect(await compromise(ofNodes)).toBe(1);
     expect(said.join('\n')).toMatch(
-      /^receipt-2 has ended, and the key that is first in its set now cannot sign: .*receipt-3\.pem/m,
+      /^receipt-2 has ended, and the key that is now first in its set cannot sign: .*receipt-3\.pem/m,
     );
     const given = { 'new-passphrase-file': ofNodes.SVC_KEY_PASSPHRASE_FILE };
     expect(await keysEncryptCommand.run(given, other, 'receipt')).toBe(0);
@@ -189,7 +191,7 @@ describe('key commands on a database', () => {
     const path = join(dataDir, 'status-keys.json');
     const before = readFileSync(path, 'utf8');
     await expect(keysCompromiseCommand.run(values, envOf(), 'status-2')).rejects.toThrow(
-      /Nothing was changed, and status-2 signs on: --private-key file: /,
+      /Nothing was changed, and status-2 still signs\. --private-key file: /,
     );
     expect(readFileSync(path, 'utf8')).toBe(before);
   });
@@ -200,7 +202,7 @@ describe('key commands on a database', () => {
     const path = join(dataDir, 'status-keys.json');
     const before = readFileSync(path, 'utf8');
     await expect(keysCompromiseCommand.run({}, envOf(), 'status-2')).rejects.toThrow(
-      `the database is that of ${did}`,
+      `the database belongs to ${did}`,
     );
     expect(readFileSync(path, 'utf8')).toBe(before);
     expect(await listCompromised()).not.toContain('status-2');

@@ -40,17 +40,17 @@ export const keysCommand: Command = {
 export const keysCreateCommand: Command = {
   name: 'keys create',
   operand: 'PURPOSE',
-  gist: 'Makes a new receipt or status key, second in its set',
+  gist: 'Makes a new receipt or status key and puts it second in its set',
   options: { 'private-key': PRIVATE_KEY },
   notes: [
-    'It is published from the next start of each process on, and does not sign yet. Where there is no set, it begins one.',
+    'Each process publishes the key from its next start on. The key does not sign yet. If there is no set, the command makes one.',
     PLACE,
   ],
   run: (values, env, purpose) =>
     openKeyPlace(env, purpose, async (place) => {
       const key = await makeKey(place.file, nextKid(place), uriOf(values));
       addKey(place.file, key);
-      console.log(`${place.file.path}: ${key.kid} is there${whereIs(key)}.`);
+      console.log(`${place.file.path}: ${key.kid} was added${whereIs(key)}.`);
       return 0;
     }),
 };
@@ -58,21 +58,25 @@ export const keysCreateCommand: Command = {
 export const keysRotateCommand: Command = {
   name: 'keys rotate',
   operand: 'KID',
-  gist: 'Has receipt-<n> or status-<n> sign from the next start of each process on',
-  options: { now: { text: 'also where it was not published for 60 s, which is refused otherwise' } },
+  gist: 'Puts receipt-<n> or status-<n> first in its set: it signs from the next start of each process on',
+  options: {
+    now: { text: 'also takes a key that has been published for less than 60 s, which is refused otherwise' },
+  },
   run: (values, env, name) => openKeyPlace(env, name, (place) => rotate(place, values.now === true)),
 };
 
 export const keysRetireCommand: Command = {
   name: 'keys retire',
   operand: 'KID',
-  gist: 'Takes the private part of a key that signs no more out of its set',
+  gist: 'Removes the private part of a key that no longer signs from its set',
   options: {},
-  notes: ['The key ends with the next start of a process.'],
+  notes: ['The key is retired when a process next starts.'],
   run: (_, env, name) =>
     openKeyPlace(env, name, async ({ file, fragment }) => {
       if (getKeys(file)[0]?.kid === fragment)
-        throw new UsageError(`${fragment} signs: put another key first (keys rotate)`);
+        throw new UsageError(
+          `${fragment} is the key that signs: first put another key in its place (svc-admin keys rotate)`,
+        );
       const key = getKey(file, fragment);
       withdrawKey(file, fragment, null);
       console.log(`${file.path}: ${fragment} has no private part any more.${leftBehind(key)}`);
@@ -83,15 +87,15 @@ export const keysRetireCommand: Command = {
 export const keysEncryptCommand: Command = {
   name: 'keys encrypt',
   operand: 'PURPOSE',
-  gist: 'Puts private keys that stand in plain text in a set into encrypted files beside it',
+  gist: 'Moves private keys that are in plain text in a set into encrypted files beside it',
   options: {
     'new-passphrase-file': {
       value: 'PATH',
-      text: 'encrypts those files of all sets anew, the sandbox’s too, under the passphrase in that file',
+      text: 'encrypts these files of all sets anew, also the sandbox’s, with the passphrase in this file',
     },
   },
   notes: [
-    'The passphrase is that in SVC_KEY_PASSPHRASE_FILE, one for all sets. A change that was cut off goes on when it is said again.',
+    'All sets have the same passphrase: the one in SVC_KEY_PASSPHRASE_FILE. If a change was interrupted, run the same command again to complete it.',
   ],
   run: (values, env, purpose) =>
     openKeyPlace(env, purpose, async ({ file, sets }) => {
@@ -111,13 +115,13 @@ const encryptAnew = (sets: readonly KeySetFile[], newPassphrasePath: string): nu
   const missing = sets.find((set) => !set.isOwn && readKeySetFile(set).length === 0);
   if (missing !== undefined)
     throw new UsageError(
-      `${missing.source} is not there: all sets change together, since they have one passphrase`,
+      `${missing.source} does not exist: all sets must change together, since they have the same passphrase`,
     );
   const done = changePassphrase(sets, newPassphrasePath);
   console.log(
     done.length === 0
       ? 'There are no encrypted files.'
-      : `${done.join(', ')} encrypted. Put the new passphrase where SVC_KEY_PASSPHRASE_FILE says now.`,
+      : `${done.join(', ')} encrypted. Now put the new passphrase into the file that SVC_KEY_PASSPHRASE_FILE names.`,
   );
   return 0;
 };
@@ -128,15 +132,15 @@ const rotate = async ({ file, fragment, did, stored, nowMs }: KeyPlace, isNow: b
     throw new UsageError(`${fragment} has no private part in ${file.path}: it cannot sign`);
   const record = stored.find(({ kid }) => kid === `${did}#${fragment}`);
   const isEnded = record !== undefined && (record.retiredAtMs ?? record.compromisedAtMs) !== null;
-  if (isEnded) throw new UsageError(`${fragment}: ${describeKey(record)}; it signs nothing more`);
+  if (isEnded) throw new UsageError(`${fragment}: ${describeKey(record)}; it can never sign again`);
   const publishedMs = record === undefined ? 0 : nowMs - record.firstSeenAtMs;
   if (publishedMs < CACHED_MS && !isNow)
     throw new UsageError(
-      `${fragment} is ${record === undefined ? 'not published yet: start every process anew' : 'published for less than 60 s'}, and caches may not have it; --now takes it all the same`,
+      `${fragment} is ${record === undefined ? 'not published yet: restart every process first. Caches' : 'published for less than 60 s. Caches'} may not have it; --now rotates to it all the same`,
     );
   moveFirst(file, fragment);
   console.log(
-    `${file.path}: ${fragment} signs from the next start of each process on. Start them anew, one by one.`,
+    `${file.path}: ${fragment} signs from the next start of each process on. Restart them one by one.`,
   );
   return 0;
 };
@@ -148,7 +152,7 @@ const CACHED_MS = 60_000;
 const getKeys = (file: KeySetFile): readonly KeyInFile[] => {
   const keys = readKeySetFile(file);
   if (keys.length > 0) return keys;
-  throw new UsageError(`${file.source} is not there yet: svc-admin keys create ${file.purpose} begins it`);
+  throw new UsageError(`${file.source} does not exist yet: svc-admin keys create ${file.purpose} makes it`);
 };
 
 const getKey = (file: KeySetFile, fragment: string): KeyInFile => {

@@ -27,7 +27,7 @@ it('in production ledger pack and drop are refused unless the numbers of days of
     () => ledgerDropCommand.run({}, production, ''),
   ]) {
     await expect(run()).rejects.toThrow(UsageError);
-    await expect(run()).rejects.toThrow(/^SVC_COLD_GRACE_DAYS must be set as the worker has it/);
+    await expect(run()).rejects.toThrow(/^SVC_COLD_GRACE_DAYS must be set to what the worker has/);
   }
   await expect(ledgerPackCommand.run({}, { SVC_ENV: 'production' }, '')).rejects.toThrow(
     /^SVC_HOT_DAYS and SVC_COLD_GRACE_DAYS must be set/,

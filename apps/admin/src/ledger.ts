@@ -25,18 +25,18 @@ import { isDay } from '@svc/transparency';
 import { type Command, databaseUrlFrom } from './command.ts';
 import { withOpened } from './open.ts';
 
-const dayOption = { value: 'DAY', text: 'this day alone (YYYY-MM-DD)' } as const;
+const dayOption = { value: 'DAY', text: 'only this day (YYYY-MM-DD)' } as const;
 
 export const ledgerStatusCommand: Command = {
   name: 'ledger status',
-  gist: 'Says where the Receipts of closed days are, what they take, and which days are broken; the exit code is 1 if any is, or the store does not answer',
+  gist: 'Shows where the Receipts of closed days are, how much space they take, and which days are broken; the exit code is 1 if a day is broken or the store does not answer',
   options: {
-    all: { text: 'each day' },
-    json: { text: 'one JSON document instead of a report, with each day' },
+    all: { text: 'lists each day' },
+    json: { text: 'prints one JSON document with each day instead of a report' },
   },
   notes: [
-    `hot: in the ledger. recorded: packed, and in the ledger until it has left. cold: read from its objects. broken: not packed, since it does not
-lead to its roots. unpacked: brought back. Nothing is written.`,
+    `A day is hot (in the ledger), recorded (packed, but still in the ledger), cold (read from its objects), broken (not packed, since its
+Receipts do not lead to its roots) or unpacked (brought back into the ledger). The command writes nothing.`,
   ],
   run: ({ all, json }, env) =>
     withPacking(env, async (packing) => {
@@ -54,13 +54,16 @@ lead to its roots. unpacked: brought back. Nothing is written.`,
 
 export const ledgerPackCommand: Command = {
   name: 'ledger pack',
-  gist: 'Packs what is due as the worker does, clears what is seven years old, has days leave the ledger, and removes what left it long ago',
+  gist: 'Does a packing round of the worker: packs due days, clears what is seven years old, moves packed days out of the ledger, and removes those that left it long ago',
   options: {
-    day: { ...dayOption, text: 'packs this day alone, whatever its age; it leaves with the next round' },
+    day: {
+      ...dayOption,
+      text: 'packs only this day, whatever its age; the day leaves the ledger in the next round',
+    },
   },
   notes: [
-    `A day must be closed, counted, and found intact within 36 hours. One that was brought back is packed again only so, as the owner of the tables.
-With the SVC_COLD…, SVC_HOT_DAYS and SVC_COLD_GRACE_DAYS of the worker: without --day, in production, the last two must be set.`,
+    `A day must be closed, counted, and found intact within the last 36 hours. A day that was brought back is packed again only with --day,
+as the owner of the tables. Use the SVC_COLD…, SVC_HOT_DAYS and SVC_COLD_GRACE_DAYS of the worker; in production, without --day, the last two must be set.`,
   ],
   run: async ({ day }, env) => {
     if (day === undefined) assertDaysSet(env, ['SVC_HOT_DAYS', 'SVC_COLD_GRACE_DAYS']);
@@ -81,22 +84,23 @@ With the SVC_COLD…, SVC_HOT_DAYS and SVC_COLD_GRACE_DAYS of the worker: withou
 export const ledgerUnpackCommand: Command = {
   name: 'ledger unpack',
   operand: 'DAY',
-  gist: 'Brings a packed day back into the ledger, proven against its roots; it is not packed again by itself',
+  gist: 'Brings a packed day back into the ledger and checks it against its roots; the worker does not pack it again',
   options: {
     from: {
       value: 'SOURCE',
-      text: 'kept or objects, where the two differ: what is kept beside the ledger, or what is in the store',
+      text: 'kept (the copy beside the ledger) or objects (the copy in the store); needed if the two differ',
     },
   },
   notes: [
-    `From what is kept beside the ledger, or else from its objects, which stay. Where both are there they are compared, column by column; where
-they differ --from says which is right. All in one transaction, which the service may be at work beside. As the owner of the tables.`,
+    `The day comes from the copy that is kept beside the ledger, or else from its objects, which stay in the store. If both exist, the
+command compares them column by column; if they differ, --from says which one is right. It all happens in one transaction, and the service
+may run meanwhile. Run it as the owner of the tables.`,
   ],
   run: ({ from: wanted }, env, operand) =>
     withPacking(env, async (packing) => {
       const day = dayOf(operand);
       if (wanted !== undefined && wanted !== 'kept' && wanted !== 'objects')
-        throw new UsageError(`--from is kept or objects, not ${String(wanted)}`);
+        throw new UsageError(`--from must be kept or objects, not ${String(wanted)}`);
       const read = manifestReader(packing.identity, packing.crypto);
       const compared =
         wanted === undefined ? await compareKept(packing, day) : 'not compared with its objects';
@@ -109,7 +113,7 @@ they differ --from says which is right. All in one transaction, which the servic
       });
       const came = {
         ledger: 'which it had not left yet',
-        kept: `from what was kept beside it, ${compared}`,
+        kept: `from the copy beside it, ${compared}`,
         objects: 'from its objects',
       };
       console.log(`${day} is in the ledger again, ${came[from]}.`);
@@ -134,16 +138,16 @@ const compareKept = async (packing: PackDaysDeps, day: Day): Promise<string> => 
   }
   if (differing === null) return 'the same in every column as its objects';
   throw new UsageError(
-    `${day}: what is kept differs from its objects, in ${differing}. Find out which of them is right; then --from kept or --from objects`,
+    `${day}: the copy beside the ledger differs from its objects, in ${differing}. Find out which one is right, then repeat with --from kept or --from objects`,
   );
 };
 
 export const ledgerVerifyCommand: Command = {
   name: 'ledger verify',
-  gist: 'Reads packed days from their objects and proves them against what was published; the exit code is 1 if one differs',
+  gist: 'Reads packed days from their objects and compares them with what was published; the exit code is 1 if one differs',
   options: { day: dayOption },
   notes: [
-    'What was found is noted, as the worker does once a month for each cold day. What is kept beside the ledger is compared too, column by column.',
+    'It records the result, as the worker does once a month for each cold day. It also compares the copy that is kept beside the ledger, column by column.',
   ],
   run: ({ day }, env) =>
     withPacking(env, async (packing) => {
@@ -165,29 +169,31 @@ export const ledgerVerifyCommand: Command = {
         differing += Number(problem !== null);
         console.log(`${one}  ${problem ?? 'ok'}`);
       }
-      if (asked.length === 0) console.log('No day is packed: there is nothing to prove.');
+      if (asked.length === 0) console.log('No day is packed: there is nothing to check.');
       return differing === 0 ? 0 : 1;
     }),
 };
 
 export const ledgerDropCommand: Command = {
   name: 'ledger drop',
-  gist: 'Removes what is kept of cold days beside the ledger once their grace period is over, each after it was proven again',
+  gist: 'Removes the copies of cold days beside the ledger whose grace period is over, after it has checked each day’s objects again',
   options: {},
   notes: [
-    `The role of the service may not do this, since it cannot be undone: the worker says cold.not_dropped. As the owner of the tables, in the
-environment of the worker: in production SVC_COLD_GRACE_DAYS must be set.`,
+    `The role of the service may not do this, since it cannot be undone; the worker then logs cold.not_dropped. Run it as the owner of the
+tables, in the environment of the worker. In production SVC_COLD_GRACE_DAYS must be set.`,
   ],
   run: async (_, env) => {
     assertDaysSet(env, ['SVC_COLD_GRACE_DAYS']);
     return asPacker(env, async (packing, stop) => {
       if (!(await packing.store.coldDays.mayDrop()))
-        throw new UsageError('this role may remove no day: DATABASE_URL must name the owner of the tables');
+        throw new UsageError('this role may not remove days: DATABASE_URL must name the owner of the tables');
       await assertSameStore(packing, stop);
       const { dropped, locked, notProven } = await dropDays(packing, stop);
       console.log(`${dropped} ${dropped === 1 ? 'day was' : 'days were'} removed from the database.`);
       if (locked !== null)
-        console.log(`${locked} is kept, and what comes after it: its table is locked. Try again.`);
+        console.log(
+          `${locked} and the days after it are kept, since the table of ${locked} is locked. Try again.`,
+        );
       const problems = new Map(
         (await packing.store.coldDays.listBroken()).map((one) => [one.day, one.problem]),
       );
@@ -209,7 +215,7 @@ const withPacking = (
   withOpened(env, { read: readWorkerConfig, load }, ({ packing, service: { store } }) => {
     if (packing === null)
       throw new UsageError(
-        'SVC_COLD is not set: it says where cold days are, as the worker has it (`npm start`: file:// and the folder cold in SVC_DATA_DIR)',
+        'SVC_COLD is not set: set it to the store of cold days, as the worker has it (with `npm start`: file:// and the folder cold in SVC_DATA_DIR)',
       );
     return work(packing, store);
   });
@@ -244,7 +250,7 @@ const assertDaysSet = (env: Environment, names: readonly string[]): void => {
   const unset = env.SVC_ENV === 'production' ? names.filter((name) => !env[name]) : [];
   if (unset.length > 0)
     throw new UsageError(
-      `${unset.join(' and ')} must be set as the worker has it; the defaults are 35 and 7 days`,
+      `${unset.join(' and ')} must be set to what the worker has; the defaults are 35 and 7 days`,
     );
 };
 
@@ -261,7 +267,7 @@ const storeProblem = async (packing: PackDaysDeps): Promise<string | null> => {
 
 const dayOf = (value: unknown): Day => {
   if (typeof value !== 'string' || !isDay(value))
-    throw new UsageError(`${String(value)} is no day: it is written YYYY-MM-DD`);
+    throw new UsageError(`${String(value)} is not a day: write it as YYYY-MM-DD`);
   return value;
 };
 
@@ -298,19 +304,25 @@ const waiting = ({ clock, graceDays }: PackDaysDeps, days: readonly Shown[]): re
     ({ detachedAtMs }) => detachedAtMs !== null && detachedAtMs < clock.nowMs() - graceDays * DAY_MS,
   );
   const uncleared = days.filter(({ isUncleared }) => isUncleared);
-  const say = (those: readonly Shown[], what: string) =>
+  const say = (those: readonly Shown[], what: string, next: string) =>
     those.length === 0
       ? []
-      : [`${those.length} ${those.length === 1 ? 'day' : 'days'} ${what}, the first is ${those[0]?.day}`];
+      : [`${those.length} ${those.length === 1 ? 'day' : 'days'} ${what} (first: ${those[0]?.day}): ${next}`];
   return [
     ...say(
       days.filter(({ state }) => state === 'recorded'),
-      'packed and still in the ledger: the next round of the worker has them leave, or says cold.locked',
+      'packed and still in the ledger',
+      'the next round of the worker moves them out of the ledger, or logs cold.locked',
     ),
-    ...say(over, 'past the grace period and kept beside the ledger: svc-admin ledger drop removes them'),
+    ...say(
+      over,
+      'past the grace period and still kept beside the ledger',
+      'svc-admin ledger drop removes them',
+    ),
     ...say(
       uncleared,
-      'older than seven years with action fields in their objects: the next round of the worker clears them',
+      'older than seven years with action fields in their objects',
+      'the next round of the worker clears them',
     ),
   ];
 };

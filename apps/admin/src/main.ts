@@ -16,7 +16,7 @@ const main = async (args: readonly string[]): Promise<number> => {
   const { command, values, operands } = line;
   if (operands.length !== (command.operand === undefined ? 0 : 1))
     throw new UsageError(
-      `${command.name} takes ${command.operand ?? 'no argument'}: svc-admin ${command.name} --help says more`,
+      `${command.name} takes ${command.operand === undefined ? 'no argument' : `one argument, ${command.operand}`}: svc-admin ${command.name} --help says more`,
     );
   return command.run(values, process.env, operands[0] ?? '');
 };

@@ -5,24 +5,27 @@ import { type Command, databaseUrlFrom } from './command.ts';
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  gist: 'Brings the database to the schema of this version, as the role that owns it',
+  gist: 'Migrates the database to the schema of this version, as the role that owns the tables',
   options: {
-    'service-role': { value: 'NAME', text: 'gives that role what the running service needs, and no more' },
+    'service-role': {
+      value: 'NAME',
+      text: 'gives this role the rights that the running service needs, and no more',
+    },
     'runner-role': {
       value: 'NAME',
-      text: 'gives that role what the conformance runner needs: the queue of runs, and nothing else',
+      text: 'gives this role the rights that the conformance runner needs: the queue of runs, and nothing else',
     },
   },
   notes: [
-    'Where the service runs as the owner it does that itself at its start. Roles are named once: later migrations keep their rights.',
-    'A table that somebody reads is waited for, ten minutes for each migration; decisions go on meanwhile.',
+    'A service that runs as the owner migrates the database itself when it starts. Name each role once: later migrations keep its rights.',
+    'If another session holds a table, each migration waits for it, up to ten minutes. Decisions go on meanwhile.',
   ],
   run: async (values, env) => {
     const databaseUrl = databaseUrlFrom(env);
     const { 'service-role': role, 'runner-role': runner } = values;
     if (role !== undefined && role === runner)
       throw new UsageError(
-        '--service-role and --runner-role must differ: one would take what the other gave',
+        '--service-role and --runner-role must name different roles: each takes away the rights that the other gives',
       );
     // The migration takes a session lock, so connections must not share server sessions.
     await checkServer(databaseUrl, { mustBeDurable: false });
@@ -32,7 +35,7 @@ export const migrateCommand: Command = {
         if (waited.has(migration)) return;
         waited.add(migration);
         console.error(
-          `${migration} waits for a table that somebody else holds, as pg_dump and svc-admin fsck do; it tries again for ten minutes.`,
+          `${migration} waits for a table that another session holds, such as pg_dump or svc-admin fsck. It tries again for ten minutes.`,
         );
       },
     });

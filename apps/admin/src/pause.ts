@@ -12,24 +12,24 @@ const MAX_REASON = 500;
 
 export const pauseCommand: Command = {
   name: 'pause',
-  gist: 'Pauses the whole service: nothing is allowed, on no node, until svc-admin resume',
+  gist: 'Pauses the whole service: no node allows anything until svc-admin resume',
   options: {
-    reason: { value: 'TEXT', text: 'why, for the audit log and GET /pauses; 500 characters at most' },
+    reason: { value: 'TEXT', text: 'reason, for the audit log and GET /pauses; at most 500 characters' },
   },
   notes: [
-    `From the time that it prints on every verification is denied with SERVICE_UNAVAILABLE. It needs the database, and no API that is up.
-The line on standard error, of JSON, is that which a node would have in its log: keep it with the logs, a restore reads it.
-Exit code 2: recorded perhaps; repeat it.`,
+    `From the time that it prints, every verification is denied with SERVICE_UNAVAILABLE. It needs the database, but no running API. On
+standard error it prints the JSON line that a node would write to its log: keep that line with the logs, since a restore reads it.
+Exit code 2: the pause may or may not be recorded; run the command again.`,
   ],
   run: ({ reason }, env) => {
     const why = typeof reason === 'string' ? reason : null;
     if (why !== null && why.length > MAX_REASON)
-      throw new UsageError(`--reason has ${why.length} characters, and ${MAX_REASON} are allowed`);
+      throw new UsageError(`--reason has ${why.length} characters, and at most ${MAX_REASON} are allowed`);
     return withServiceThatSignsNothing(env, async (service) => {
       const { record, atMs } = await setService(service, true, why);
       console.log(`Paused since ${formatTimestamp(atMs)}: no ALLOW is dated later.`);
       if (record !== null && why !== null && record.reason !== why)
-        console.log(`It was paused already, and stays so ${withReason(record.reason)}.`);
+        console.log(`It was already paused, and stays paused ${withReason(record.reason)}.`);
       return 0;
     });
   },
@@ -40,7 +40,7 @@ export const resumeCommand: Command = {
   gist: 'Ends a pause of the whole service',
   options: {},
   notes: [
-    'What Principals, relying parties and orgs have paused stays paused. Keep the line on standard error with the logs, as that of svc-admin pause.',
+    'Pauses by Principals, relying parties and orgs stay. Keep the line on standard error with the logs, as for svc-admin pause.',
   ],
   run: (_, env) =>
     withServiceThatSignsNothing(env, async (service) => {
@@ -63,7 +63,9 @@ export const pauseShowCommand: Command = {
       }
       const since = `Paused since ${formatTimestamp(found.visibleAtMs ?? found.changedAtMs)}`;
       const repeat =
-        found.visibleAtMs === null ? '; not known to be visible yet: repeat svc-admin pause' : '';
+        found.visibleAtMs === null
+          ? '; it is not confirmed yet that every node sees it: repeat svc-admin pause'
+          : '';
       console.log(`${since}${found.reason === null ? '' : `: ${found.reason}`}${repeat}`);
       return 1;
     }),

@@ -72,8 +72,8 @@ const COMMANDS: readonly Command[] = [
 
 export const PROGRAM: Program<Command> = {
   name: 'svc-admin',
-  gist: 'What an operator does by hand on a deployment’s database',
+  gist: 'Commands with which an operator works on a deployment’s database',
   commands: COMMANDS,
-  foot: `DATABASE_URL names the database, or DATABASE_URL_FILE a file that does; what is about keys or the fence reads the environment
-of the API. Exit code: 0 well; 1 something was found, and each is named; 2 it could not be told.`,
+  foot: `DATABASE_URL names the database, or DATABASE_URL_FILE names a file with that URL. Commands about keys or the fence read the environment
+of the API. Exit code: 0 success; 1 something was found, and each finding is named; 2 the command could not determine the result.`,
 };

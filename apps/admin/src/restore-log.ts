@@ -29,8 +29,8 @@ export const readLogs = async (paths: readonly string[]): Promise<LoggedRevocati
     if (fault !== null) throw new UsageError(`${path}: ${fault}. Nothing was changed.`);
     if (lines === 0)
       throw new UsageError(
-        `${path} has no line of the service’s log: it wants lines of JSON as they were written, also in those of Docker or of ` +
-          'journalctl -o json, and as .gz. Nothing was changed.',
+        `${path} has no line of the service’s log: it must have the JSON lines as they were written, or as Docker or journalctl -o json ` +
+          'write them, and may be a .gz file. Nothing was changed.',
       );
     console.log(`${path}: ${lines} lines of the service, ${revocations} of them revocations.`);
   }
@@ -70,21 +70,23 @@ export const holdAgainstLog = async (
 ): Promise<number> => {
   const found = await compare(service, logged);
   if (found.open.length + found.handOvers.length === 0) {
-    console.log(`All that the log says was taken away is so here.${describeUnknown(found)}`);
+    console.log(
+      `This database has everything that the log says was revoked or ended.${describeUnknown(found)}`,
+    );
     return 0;
   }
-  console.log(`In the log, and not so here:${describeUnknown(found)}`);
+  console.log(`Revoked or ended in the log, but not in this database:${describeUnknown(found)}`);
   for (const name of found.open) console.log(`  ${name}`);
   console.log(RESTORED);
-  if (!isApplied) console.log('Nothing was changed. Repeated with --apply this takes the above away again.');
+  if (!isApplied) console.log('Nothing was changed. Repeat with --apply to revoke or end these again.');
   const left = isApplied ? await takeAway(service, logged) : found;
   for (const line of describeHandOvers(left)) console.log(line);
   return left.open.length + left.handOvers.length === 0 ? 0 : 1;
 };
 
 const RESTORED =
-  'A line whose act did not succeed is among these. If this database was restored from a backup, more is lost than a log tells:\n' +
-  'stop every process, and begin with svc-admin restore --log … --lost-from, the moment of the backup.';
+  'These may include changes that were logged but did not succeed. If this database was restored from a backup, more is lost than a log\n' +
+  'shows: stop every process, and begin with svc-admin restore --log … --lost-from, with the time of the backup.';
 
 const compare = async (service: ServiceDeps, logged: LoggedRevocations): Promise<LogDifference> => {
   const progress = createProgress();
@@ -95,7 +97,7 @@ const compare = async (service: ServiceDeps, logged: LoggedRevocations): Promise
 const takeAway = async (service: ServiceDeps, logged: LoggedRevocations): Promise<LogDifference> => {
   const taken = await takeLogged(service, logged);
   console.log(
-    `Taken away again: ${taken.grants} Grants, ${taken.keys} keys of Principals, ${taken.apiKeys} API keys, ${taken.agents} Agents, ` +
+    `Revoked or ended again: ${taken.grants} Grants, ${taken.keys} keys of Principals, ${taken.apiKeys} API keys, ${taken.agents} Agents, ` +
       `${taken.entitlements} entitlements, ${taken.pauses} pauses.`,
   );
   const left = await compare(service, logged);
@@ -106,11 +108,11 @@ const takeAway = async (service: ServiceDeps, logged: LoggedRevocations): Promis
 const describeUnknown = ({ unknownGrants }: LogDifference): string =>
   unknownGrants === 0
     ? ''
-    : ` Not known here: ${unknownGrants} of its Grants, which were allocated in a span that is lost, or went with their DID.`;
+    : ` The database has no record of ${unknownGrants} Grants in the log: they were allocated in a lost span, or were deleted with their DID.`;
 
 /** Changes after this line may be in a log that was not given. */
 const describeHandOvers = ({ handOvers }: LogDifference): readonly string[] =>
   handOvers.map(({ did, fromOrg, toOrg }) => {
     const [path, act] = toOrg === 'released' ? ['release', 'released'] : ['transfer', `given to ${toOrg}`];
-    return `  ${did} is still in ${fromOrg ?? 'no org'}, and was ${act}: POST /claims/${encodeURIComponent(did)}/${path}, if that is the last word`;
+    return `  ${did} is still in ${fromOrg ?? 'no org'}, and was ${act}: if it did not change hands again later, POST /claims/${encodeURIComponent(did)}/${path}`;
   });

@@ -8,7 +8,7 @@ const SPAN = {
 
 it('describeSpan warns of a former DID only if the fence is that of a former DID', () => {
   expect(describeSpan({ ...SPAN, formerDid: 'did:web:former.example' })).toMatch(
-    /^The fence is that of did:web:former\.example, a former DID .* --apply stops it: name another place in SVC_FENCE\.\n/s,
+    /^The fence belongs to did:web:former\.example, a former DID .* --apply stops that service: name another place in SVC_FENCE\.\n/s,
   );
   expect(describeSpan({ ...SPAN, formerDid: null })).not.toContain('former');
 });

@@ -22,27 +22,28 @@ import { describeWithheld } from './withheld.ts';
 
 export const restoreCommand: Command = {
   name: 'restore',
-  gist: 'Holds a database that was restored from a backup against the fence and the log, and says what it lacks',
+  gist: 'Compares a database that was restored from a backup with the fence and the logs, and says what it lacks',
   options: {
-    log: { value: 'FILE', text: 'a log of the API or the worker, with its lines "revocation"', many: true },
+    log: { value: 'FILE', text: 'a log of the API or the worker, with its "revocation" lines', many: true },
     'lost-from': {
       value: 'TIME',
-      text: 'the moment of the backup, as 2026-11-29T08:00:00Z, or one before it: where the fence was lost or set back too, or there is none',
+      text: 'time of the backup, such as 2026-11-29T08:00:00Z, or an earlier time; needed if the fence was also lost or set back, or if there is none',
     },
-    apply: { text: 'does what is missing; nothing is changed, and the exit code is 1, unless given' },
+    apply: { text: 'restores what is missing; without it nothing is changed, and the exit code is 1' },
     'leave-ahead': {
-      text: 'leaves checkpoints away that are dated ahead of the database’s clock and of this machine’s: the clock that signed them ran ahead',
+      text: 'leaves out checkpoints that are dated ahead of the clocks of the database and of this machine: the clock that signed them ran ahead',
     },
   },
   notes: [
-    `With --apply it revokes again what was revoked, keeps what was published, forbids decisions until no Proof that was spent is fresh,
-withholds Grants of which too much is unknown, and signs a statement about the lost span. Stop every process of the former
-database first.`,
-    `A fence that was set back with the database has nothing to say against it. With --lost-from all that was promised since then counts as
-lost; of that the log alone tells what was taken away, so that it must be whole from then on. Where nothing is known to be lost, what the
-log says is compared with the database: the exit code is 1 if anything is not so, and --apply takes that away again.`,
-    `FILE: lines as they were written, with whatever a shipper puts before them, those of Docker, of Kubernetes or of journalctl -o json --all,
-also as .gz. A file without a line of the service, or with a revocation that cannot be read, is refused.`,
+    `Stop every process of the former database first. With --apply the command revokes again what was revoked, keeps what was published,
+forbids decisions until no Proof that was spent is fresh, withholds Grants about which too much is unknown, and signs a statement about the lost
+span.`,
+    `A fence that was set back together with the database shows no difference. With --lost-from everything that was promised since that time
+counts as lost. Only the logs then show what was revoked or ended, so they must be complete from that time on. If nothing is known to be
+lost, the command compares the logs with the database: the exit code is 1 if the database lacks a revocation in the logs, and --apply
+revokes it again.`,
+    `FILE has the lines as they were written, with any prefix that a log shipper adds, or as Docker, Kubernetes or journalctl -o json --all
+write them; it may be a .gz file. A file is refused if it has no line of the service, or a revocation that cannot be read.`,
   ],
   run: (values, env) => {
     const namedFromMs = readTime(values['lost-from']);
@@ -66,15 +67,16 @@ also as .gz. A file without a line of the service, or with a revocation that can
 const readTime = (text: unknown): number | null => {
   if (text === undefined) return null;
   const ms = parseAnyUtcTime(String(text));
-  if (ms === null || ms < 0) throw new UsageError('--lost-from is a time in UTC, as 2026-11-29T08:00:00Z');
+  if (ms === null || ms < 0)
+    throw new UsageError('--lost-from must be a time in UTC, such as 2026-11-29T08:00:00Z');
   return Math.floor(ms);
 };
 
 const NO_FENCE =
-  'SVC_FENCE names no fence, so nothing tells whether the database was restored: with --log what the log says is compared, ' +
-  'with --lost-from all since then counts as lost';
+  'SVC_FENCE names no fence, so nothing shows whether the database was restored. Give --log to compare the logs with the database, ' +
+  'or --lost-from if everything since that time counts as lost';
 const HAS_FENCE =
-  'SVC_FENCE is none, and this database has a fence: set SVC_FENCE to where it lies, or to where it is to begin anew';
+  'SVC_FENCE is none, and this database has a fence: set SVC_FENCE to the place of the fence, or to the place where it is to start anew';
 
 /** Null: no lost span is known. */
 const findSpan = async (
@@ -96,7 +98,7 @@ const findSpan = async (
 const describeMissing = async (service: ServiceDeps, fenceStore: FenceStore | null): Promise<number> => {
   const { lists, checkpoints, lostNames } = await findFenceRecords(service, fenceStore);
   console.log(`Kept beside the fence: ${lists.length} status lists, ${checkpoints.length} checkpoints.`);
-  console.log(`Lost names: ${lostNames.length}.`);
+  console.log(`Names that were in use in the lost span: ${lostNames.length}.`);
   console.log('Nothing was changed. Stop every process of the former database, then repeat with --apply.');
   return 1;
 };
@@ -130,14 +132,14 @@ const apply = async (
  */
 const describePause = async ({ store }: ServiceDeps): Promise<string> =>
   (await store.pauses.find(SERVICE_TARGET))?.isPaused === true
-    ? 'The whole service is paused. When nothing speaks against it any more: svc-admin resume.'
-    : 'The whole service is not paused. Before you start it, if the whole service was paused: svc-admin pause.';
+    ? 'The whole service is paused. When the reason for the pause is gone: svc-admin resume.'
+    : 'The whole service is not paused. If it was paused in the lost span, run svc-admin pause before you start it.';
 
 const at = (ms: number): string => new Date(ms).toISOString();
 
 const ofFormer = (did: string): string =>
-  `The fence is that of ${did}, a former DID of this service. If a service still works as that one, and this is a copy of its
-database, --apply stops it: name another place in SVC_FENCE.`;
+  `The fence belongs to ${did}, a former DID of this service. If this database is a copy, and the service with that DID still
+runs on the original, --apply stops that service: name another place in SVC_FENCE.`;
 
 export const describeSpan = ({
   head,
@@ -150,7 +152,7 @@ export const describeSpan = ({
     ...(formerDid === null ? [] : [ofFormer(formerDid)]),
     ...(head.named === undefined
       ? [describeHead(head), 'The database lacks it.']
-      : ['What was promised since the moment of the backup counts as lost, as --lost-from says.']),
+      : ['Everything that was promised since the time in --lost-from counts as lost.']),
     `  lost            from ${at(lostFromMs)} to ${at(lostUntilMs)}`,
     `  decisions from  ${at(quarantinedUntilMs)} on`,
   ].join('\n');
@@ -162,22 +164,23 @@ const describeRestore = ({ restore, takenAgain, reservedNames, withheld }: Resto
     `  revoked again   ${takenAgain.grants} Grants, ${takenAgain.keys} keys of Principals, ${takenAgain.apiKeys} API keys`,
     `  ended again     ${takenAgain.agents} Agents, ${takenAgain.entitlements} entitlements, ${takenAgain.pauses} pauses, ${takenAgain.serviceKeys.length} keys of the service`,
     ...takenAgain.serviceKeys.map(
-      (kid) => `                  svc-admin keys compromise ${kid}: once more, for its file and its lists`,
+      (kid) =>
+        `                  run svc-admin keys compromise ${kid} again, for its file and its status lists`,
     ),
     ...takenAgain.unknownKeys.map(
       (kid) =>
-        `  unknown         ${kid}: retired or compromised in the lost span. Once the document of its Principal names it, it is active: compromise it then`,
+        `  unknown         ${kid}: retired or compromised in the lost span. When the DID document of its Principal names it, it is active: mark it compromised then`,
     ),
     `  handed over     ${takenAgain.transferred} DIDs transferred, ${takenAgain.released} released`,
     `  reinstated      ${restore.reinstatedDays.length === 0 ? 'no checkpoint' : `the checkpoints of ${restore.reinstatedDays.join(', ')}`}`,
     `  reserved        ${reservedNames.length === 0 ? 'no name' : reservedNames.join(', ')}`,
-    '  unverified      every hosted Principal, until its domain has been asked again; a worker does so at once',
-    `  withheld        ${withheld.inDoubt} Grants: what they were first allowed with, or drew on budgets, may be lost`,
+    '  unverified      every hosted Principal, until its domain is checked again; a worker does so at once',
+    `  withheld        ${withheld.inDoubt} Grants: what they were first allowed with, or what they drew on budgets, may be lost`,
     ...withheld.named.map((grant) => `                  ${describeWithheld(grant)}`),
     ...(more > 0 ? [`                  and ${more} more: svc-admin restore withheld`] : []),
-    `                  ${withheld.others} others, which were allowed here, where they come to draw on a budget for the first time`,
+    `                  ${withheld.others} others, which were allowed here: only when they first draw on a budget`,
     '',
-    `Start the service and a worker now. Until ${at(restore.quarantinedUntilMs)} POST /verify answers 503; all else is answered.`,
+    `Start the service and a worker now. Until ${at(restore.quarantinedUntilMs)} POST /verify answers 503; all other requests are answered.`,
     'Withheld Grants are allowed again after svc-admin restore release. GET /restores shows the signed statement.',
   ].join('\n');
 };

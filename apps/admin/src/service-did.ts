@@ -9,13 +9,13 @@ import { type Command, databaseUrlFrom } from './command.ts';
 
 export const serviceDidCommand: Command = {
   name: 'service-did',
-  gist: 'Shows the DID of the service that the database belongs to, and those that it had',
+  gist: 'Shows the DID of the service that the database belongs to, and its former DIDs',
   options: {},
-  notes: ['Processes that are configured to be another one (SVC_DOMAIN) do not start.'],
+  notes: ['A process that is configured with another DID (SVC_DOMAIN) does not start.'],
   run: async (_, env) => {
     const dids = await listServiceDids(databaseUrlFrom(env));
     for (const { did, sinceMs } of dids) console.log(`${did}  since ${new Date(sinceMs).toISOString()}`);
-    if (dids.length === 0) console.log('None yet: the first start of the service says which it is.');
+    if (dids.length === 0) console.log('None yet: the first start of the service records its DID.');
     return dids.length === 0 ? 1 : 0;
   },
 };
@@ -23,13 +23,17 @@ export const serviceDidCommand: Command = {
 export const serviceDidChangeCommand: Command = {
   name: 'service-did change',
   operand: 'DID',
-  gist: 'Gives the service of this database another DID, and says what becomes of what was issued',
-  options: { apply: { text: 'does it; nothing is changed, and the exit code is 1, unless given' } },
-  notes: ['Stop every process first, and set SVC_DOMAIN before they are started again. In the audit log.'],
+  gist: 'Gives the service of this database another DID, and says what happens to everything that was issued',
+  options: { apply: { text: 'makes the change; without it nothing is changed, and the exit code is 1' } },
+  notes: [
+    'Stop every process first, and set SVC_DOMAIN before you start them again. The audit log records the change.',
+  ],
   run: async (values, env, did) => {
     const databaseUrl = databaseUrlFrom(env);
     if (parseDidWeb(did)?.path.length !== 0)
-      throw new UsageError(`${did} is no DID of a service: did:web:<domain>, as SVC_DOMAIN spells it`);
+      throw new UsageError(
+        `${did} is not the DID of a service: it must be did:web:<domain>, with the domain as in SVC_DOMAIN`,
+      );
     const from = (await listServiceDids(databaseUrl)).at(-1)?.did ?? null;
     console.log(describeChange(from, did, await countIssued(databaseUrl)));
     if (values.apply !== true) {
@@ -49,10 +53,10 @@ const describeChange = (
 ): string =>
   [
     `From ${from ?? 'no DID'} to ${to}:`,
-    `  ${receipts} Receipts and ${checkpoints} checkpoints stay as they were signed. Those under a former DID verify only with its`,
-    '  DID document: go on serving that under its domain, keep copies of it, and tell relying parties and monitors.',
+    `  ${receipts} Receipts and ${checkpoints} checkpoints stay as they were signed. Those under a former DID can be verified only with its`,
+    '  DID document: keep serving that document under its domain, keep copies of it, and tell relying parties and monitors.',
     `  ${grants} Grants and ${managedPrincipals} managed Principals name a former domain. Nobody can resolve these Principals under the new one:`,
     '  register them anew, and let them issue new Grants.',
     '  Status lists are signed as the former service: Grants that name them are denied until they are issued anew.',
-    '  The fence (SVC_FENCE) is that of the former DID: run svc-admin fence reset with the new SVC_DOMAIN.',
+    '  The fence (SVC_FENCE) belongs to the former DID: run svc-admin fence reset with the new SVC_DOMAIN.',
   ].join('\n');

@@ -77,7 +77,7 @@ describe('a registration by svc-admin', () => {
     'is refused if the address is %s, which is invalid',
     (api) =>
       expect(run(TOKEN, ...create, '--api', api)).rejects.toThrow(
-        /is no address: begin with https:\/\/, or http:\/\/ for this machine/,
+        /is not an address: begin it with https:\/\/, or with http:\/\/ for this machine/,
       ),
   );
 

@@ -9,8 +9,10 @@ import { readConfig } from '@svc/process';
 import type { Command } from './command.ts';
 
 const ANSWER_MS = 15_000;
-const API = { api: { value: 'URL', text: 'where the API is; SVC_BASE_URL unless given' } } as const;
-const OVER_THE_API = ['Over the API, with the admin token of SVC_ADMIN_TOKEN or SVC_ADMIN_TOKEN_FILE.'];
+const API = { api: { value: 'URL', text: 'address of the API; default: SVC_BASE_URL' } } as const;
+const OVER_THE_API = [
+  'The command calls the API with the admin token in SVC_ADMIN_TOKEN or SVC_ADMIN_TOKEN_FILE.',
+];
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -33,9 +35,13 @@ const post = async (
   if (token === '') throw new UsageError('neither SVC_ADMIN_TOKEN nor SVC_ADMIN_TOKEN_FILE is set');
   const baseUrl = typeof values.api === 'string' ? values.api.replace(/\/+$/, '') : readConfig(env).baseUrl;
   if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl))
-    throw new UsageError(`${baseUrl} is no address: begin with https://, or http:// for this machine`);
+    throw new UsageError(
+      `${baseUrl} is not an address: begin it with https://, or with http:// for this machine`,
+    );
   if (!isProtected(new URL(baseUrl)))
-    throw new UsageError(`${baseUrl} must be https: the admin token would be read by whoever is in between`);
+    throw new UsageError(
+      `${baseUrl} must be https: otherwise anybody on the network path could read the admin token`,
+    );
   const response = await fetch(`${baseUrl}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -45,7 +51,7 @@ const post = async (
   }).catch((error: unknown) => {
     const { cause, message } = error as Error;
     const why = cause instanceof Error ? cause.message : message;
-    throw new Error(`${baseUrl} did not answer: ${why}. --api names another address of the service`);
+    throw new Error(`${baseUrl} did not answer: ${why}. Give another address of the service with --api`);
   });
   const text = await response.text();
   if (response.ok) {
@@ -87,7 +93,7 @@ const readJson = (text: string, address: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`${address} answered 200 and no JSON: is it the API?`);
+    throw new Error(`${address} answered 200 without JSON: check that it is the address of the API`);
   }
 };
 
@@ -99,7 +105,7 @@ const inEnv = (names: Names) => {
   const lines = Object.keys(names);
   return {
     env: {
-      text: `shows ${lines.join(' and ')} as ${lines.length > 1 ? 'lines' : 'a line'} of an environment file, and nothing else`,
+      text: `prints only ${lines.join(' and ')}, as ${lines.length > 1 ? 'lines' : 'a line'} of an environment file`,
     },
   };
 };
@@ -112,7 +118,7 @@ export const orgCreateCommand: Command = {
   name: 'org create',
   operand: 'SLUG',
   gist: 'Registers an org',
-  options: { name: { value: 'TEXT', text: 'as people see it; needed' }, ...API, ...inEnv(OF_ORG) },
+  options: { name: { value: 'TEXT', text: 'name for people; required' }, ...API, ...inEnv(OF_ORG) },
   notes: OVER_THE_API,
   run: (values, env, slug) => {
     if (values.name === undefined) throw new UsageError('org create needs --name');
@@ -123,10 +129,10 @@ export const orgCreateCommand: Command = {
 export const orgKeyCommand: Command = {
   name: 'org key',
   operand: 'ORG_ID',
-  gist: 'Makes a new API key of an org, shown once',
+  gist: 'Makes a new API key for an org, and shows it once',
   options: {
-    role: { value: 'NAME', text: 'admin or read; admin unless given' },
-    label: { value: 'TEXT', text: 'to tell it from others' },
+    role: { value: 'NAME', text: 'admin or read; default: admin' },
+    label: { value: 'TEXT', text: 'label that distinguishes the key from others' },
     ...API,
     ...inEnv(OF_ORG_KEY),
   },
@@ -142,9 +148,9 @@ export const orgKeyCommand: Command = {
 };
 
 const MEMBER = {
-  slug: { value: 'SLUG', text: 'the service names it (managed)' },
-  did: { value: 'DID', text: 'it has its own DID (hosted)' },
-  org: { value: 'ORG_ID', text: 'of this org' },
+  slug: { value: 'SLUG', text: 'managed: the service makes its DID from this slug' },
+  did: { value: 'DID', text: 'hosted: its own DID' },
+  org: { value: 'ORG_ID', text: 'org that it belongs to' },
   ...API,
 } as const;
 
@@ -159,7 +165,7 @@ export const principalCreateCommand: Command = {
   gist: 'Registers a Principal, and shows its API key once',
   options: {
     ...MEMBER,
-    key: { value: 'KEY', many: true, text: 'of a managed one: its public key, z6Mk… or NAME=z6Mk…' },
+    key: { value: 'KEY', many: true, text: 'public key of a managed Principal, as z6Mk… or NAME=z6Mk…' },
     ...inEnv(OF_PRINCIPAL),
   },
   notes: OVER_THE_API,
@@ -187,13 +193,13 @@ export const relyingPartyCreateCommand: Command = {
   gist: 'Registers a relying party, and shows its API key once',
   options: {
     ...MEMBER,
-    name: { value: 'TEXT', text: 'as people see it' },
+    name: { value: 'TEXT', text: 'name for people' },
     profile: {
       value: 'NAME',
-      text: 'the checks that decide: svc-base-v1 unless given; svc-base-v2 also knows budgets and approvals',
+      text: 'set of checks that decides: svc-base-v1, or svc-base-v2, which adds budgets and approvals; default: svc-base-v1',
     },
-    'proof-window': { value: 'SECONDS', text: 'how old a Proof may be, 1 to 300; 60 unless given' },
-    'verify-rate-limit': { value: 'N', text: 'verifications per minute; 600 unless given' },
+    'proof-window': { value: 'SECONDS', text: 'greatest age of a Proof, 1 to 300; default: 60' },
+    'verify-rate-limit': { value: 'N', text: 'verifications per minute; default: 600' },
     ...inEnv(OF_RELYING_PARTY),
   },
   notes: OVER_THE_API,

@@ -21,8 +21,8 @@ export const withheldCommand: Command = {
   gist: 'Lists the Grants that a restore withholds; the exit code is 1 if there are any',
   options: {},
   notes: [
-    `What was allowed by them in the lost span is not known: they are those that were never allowed here, those that drew on budgets, and
-those that were allowed here without one, which are refused only where they come to draw on a budget for the first time.`,
+    `It is not known what was allowed under these Grants in the lost span. They are Grants that were never allowed here, Grants that drew on
+budgets, and Grants that were allowed here without drawing on one. The last kind is denied only when it first draws on a budget.`,
   ],
   run: (_, env) => withServiceThatSignsNothing(env, list),
 };
@@ -46,16 +46,16 @@ export const describeWithheld = ({ id, principal, isUnbound, budgets }: Withheld
 
 export const releaseCommand: Command = {
   name: 'restore release',
-  gist: 'Lets Grants that a restore withheld be allowed again',
+  gist: 'Releases Grants that a restore withheld, so that they can be allowed again',
   options: {
-    grant: { value: 'ID', text: 'this one', many: true },
-    principal: { value: 'DID', text: 'all of a Principal' },
-    all: { text: 'all there are' },
+    grant: { value: 'ID', text: 'this Grant', many: true },
+    principal: { value: 'DID', text: 'all withheld Grants of this Principal' },
+    all: { text: 'all withheld Grants' },
   },
   notes: [
-    `What they were first allowed with in the lost span, and what was drawn on their budgets then, stays lost: release those whose
-Principal has confirmed that, and revoke the others. What is named and not withheld is said, and the exit code is 1. Cut off, the same
-command releases the rest.`,
+    `What a Grant was first allowed with in the lost span, and what was drawn on its budgets then, stays lost. Release the Grants whose
+Principals have confirmed that they were not used, and revoke the others. If a named Grant is not withheld, the command says so and the exit code
+is 1. If the command is interrupted, run it again: it releases the rest.`,
   ],
   run: (values, env) => {
     const [which, ...more] = releasedBy(values);
@@ -69,7 +69,7 @@ command releases the rest.`,
       const problems = describeMissed(which, release);
       console.log(`${released} ${released === 1 ? 'Grant is' : 'Grants are'} released.`);
       for (const problem of problems) console.log(problem);
-      if (problems.length > 0) console.log('svc-admin restore withheld lists those that are.');
+      if (problems.length > 0) console.log('svc-admin restore withheld lists the withheld Grants.');
       return problems.length === 0 ? 0 : 1;
     });
   },

@@ -75,7 +75,7 @@ it('the worker packs and detaches days that are old enough, counts none twice, a
   const untold = startWorker({ databaseUrl: database.url, keysDir, hosts: {}, parameters: ['--once'] });
   expect(await untold.ended).not.toBe(0);
   expect(untold.log.join('\n')).toContain(
-    'SVC_COLD is not set, and 2 days of this database can be read only from there',
+    'SVC_COLD is not set, and 2 days of this database can be read only from that store',
   );
   expect(await runSql(database.url, counts)).toEqual(counted);
   const faults: string[] = [];
@@ -334,7 +334,9 @@ describe('svc-admin ledger', () => {
     });
     expect(await admin('ledger', 'unpack', busy)).toEqual({
       code: 2,
-      text: expect.stringContaining('what is kept differs from its objects, in receipts from drc_'),
+      text: expect.stringContaining(
+        'the copy beside the ledger differs from its objects, in receipts from drc_',
+      ),
     });
     expect(await state(busy)).toBe('cold');
     await setResource('was');

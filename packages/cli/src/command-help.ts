@@ -50,7 +50,7 @@ export const programHelp = ({ name, gist, commands, foot }: Program<CommandText>
   [
     `${gist}.`,
     ...commands.map((command) => `${describeUsage(name, command)}\n      ${wrap(`${command.gist}.`, 6)}`),
-    `${name} COMMAND --help says more of one command, and what its options are.`,
+    `${name} COMMAND --help describes one command and its options.`,
     wrap(foot, 0),
   ].join('\n\n');
 

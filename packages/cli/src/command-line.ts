@@ -35,8 +35,8 @@ export type Line<Command extends CommandText> =
 
 /** The options that every program has. */
 export const COMMON = {
-  help: { text: 'this text; with a command, what is about that one', short: 'h' },
-  version: { text: 'the version', short: 'v' },
+  help: { text: 'show this text; with a command, the help of that command', short: 'h' },
+  version: { text: 'show the version', short: 'v' },
 } as const satisfies Options;
 
 /**

@@ -10,7 +10,7 @@ export const completionCommand = (program: string): CommandText => ({
   name: 'completion',
   operand: 'SHELL',
   choices: Object.keys(SHELLS),
-  gist: 'Prints what makes bash, zsh or fish complete these commands',
+  gist: 'Prints the script with which bash, zsh or fish completes these commands',
   options: {},
   notes: [
     `bash: source <(${program} completion bash)`,

@@ -13,7 +13,7 @@ export const refuseWithoutFence = async ({ restores }: Pick<Store, 'restores'>):
   const { seq } = await restores.findLast();
   if (seq === 0) return;
   throw new ConfigurationError([
-    'SVC_FENCE is none, and this database has a fence: set SVC_FENCE to where it lies, as every other process has it, or give the fence up with svc-admin fence give-up',
+    'SVC_FENCE is none, and this database has a fence: set SVC_FENCE to the place of the fence, as every other process has it, or give the fence up with svc-admin fence give-up',
   ]);
 };
 
@@ -22,6 +22,6 @@ export const refuseWithoutCold = async ({ coldDays }: Pick<Store, 'coldDays'>): 
   const count = await coldDays.countCold();
   if (count === 0) return;
   throw new ConfigurationError([
-    `SVC_COLD is not set, and ${count === 1 ? 'a day' : `${count} days`} of this database can be read only from there: set it to where they lie, as every other process has it`,
+    `SVC_COLD is not set, and ${count === 1 ? 'a day' : `${count} days`} of this database can be read only from that store: set SVC_COLD to it, as every other process has it`,
   ]);
 };

@@ -51,7 +51,7 @@ it('svc-admin config check reports an unreachable database once, and skips the c
   };
   const { status, out } = configCheck(env);
   expect([status, out.match(/ECONNREFUSED/g)?.length]).toEqual([1, 1]);
-  expect(out).toMatch(/^- +fence: not looked at, for want of the database$/m);
+  expect(out).toMatch(/^- +fence: not checked, since the database was not reached$/m);
 });
 
 it('svc-admin config check only warns of an unreachable replica and of a missing SVC_COLD folder', () => {
@@ -63,7 +63,7 @@ it('svc-admin config check only warns of an unreachable replica and of a missing
   const { status, out } = configCheck(away);
   expect([status, out]).toEqual([0, expect.stringMatching(/^warning cold days:$[\s\S]*is it mounted\?/m)]);
   expect(out).toMatch(/^warning replica:$/m);
-  expect(out).toMatch(/It can start, as development: SVC_ENV is not production\.\n$/);
+  expect(out).toMatch(/It can start in development mode: SVC_ENV is not production\.\n$/);
 });
 
 it('svc-admin config check and a starting node warn of a store without the last packed day, and the node is ready', async () => {
@@ -149,7 +149,7 @@ describe('svc-admin config check reports as a fault', () => {
         1,
         expect.stringMatching(/^FAULT {2}database:\n.*migrations are missing/m),
       ]);
-      expect(out).toMatch(/^- {6}fence: not held against the database/m);
+      expect(out).toMatch(/^- {6}fence: not compared with the database/m);
       await runSql(database.url, later);
       await expect(start()).rejects.toThrow('start a later version');
       expect(check()).toMatchObject({ status: 1, out: expect.stringContaining('start a later version') });
@@ -182,7 +182,7 @@ describe('svc-admin config check reports as a fault', () => {
       expect(configCheck(env(), '--program', program)).toMatchObject({
         status: 1,
         out: expect.stringMatching(
-          `FAULT  published keys:\n *${kid}: it is first in its set and signs no more: .*, ${state} `,
+          `FAULT  published keys:\n *${kid}: it is first in its set, but has ended: .*, ${state} `,
         ),
       });
   });
@@ -191,7 +191,7 @@ describe('svc-admin config check reports as a fault', () => {
     const key = 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
     await publish(key);
     expect(configCheck(env()).out).toMatch(
-      new RegExp(`^FAULT {2}published keys:\n *${kid}: it was ${key} and is now z6Mk`, 'm'),
+      new RegExp(`^FAULT {2}published keys:\n *${kid}: its public key was ${key} and is now z6Mk`, 'm'),
     );
   });
 });

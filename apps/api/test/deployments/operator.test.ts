@@ -133,7 +133,7 @@ describe('svc-admin with an SVC_COLD folder that does not exist', () => {
   it.runIf(isDeep)('ledger verify reports that there is nothing to prove, and does not create it', () => {
     expect(run('apps/admin', ['ledger', 'verify'], env())).toMatchObject({
       status: 0,
-      out: 'No day is packed: there is nothing to prove.\n',
+      out: 'No day is packed: there is nothing to check.\n',
     });
     expect(existsSync(typo)).toBe(false);
   });
@@ -211,7 +211,7 @@ describe('svc-admin on a running service', () => {
     expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({
       status: 1,
       out: expect.stringMatching(
-        /FAULT {2}did:web:keys\.test#receipt-1 {2}it was z6Mk[\s\S]*ok {5}did:web:keys\.test#status-1/,
+        /FAULT {2}did:web:keys\.test#receipt-1 {2}its public key was z6Mk[\s\S]*ok {5}did:web:keys\.test#status-1/,
       ),
     });
   });
@@ -222,7 +222,7 @@ describe('svc-admin on a running service', () => {
     expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({
       status: 2,
       err: expect.stringMatching(
-        /^the database is that of did:web:svc\.test, .* is of did:web:keys\.test: set SVC_DOMAIN/,
+        /^the database belongs to did:web:svc\.test, .* is for did:web:keys\.test: correct SVC_DOMAIN/,
       ),
     });
   });

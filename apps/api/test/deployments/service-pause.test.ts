@@ -72,7 +72,9 @@ it('from svc-admin pause until svc-admin resume every node denies every tenant, 
   if (isDeep)
     expect(admin('pause', '--reason', 'another')).toMatchObject({
       status: 0,
-      out: expect.stringMatching(/later\.\nIt was paused already, and stays so with its reason: a leak\.\n$/),
+      out: expect.stringMatching(
+        /later\.\nIt was already paused, and stays paused with its reason: a leak\.\n$/,
+      ),
     });
   const meanwhile = await deployment.createTenants();
   for (const tenants of [before, meanwhile])

@@ -179,7 +179,7 @@ describe.each(PLACES)('keys in $name', (place) => {
       text: expect.stringMatching(/less than 60 s/),
     });
     expect((await admin('keys', 'retire', 'receipt-1')).text).toMatch(
-      /receipt-1 signs: put another key first/,
+      /receipt-1 is the key that signs: first put another key in its place/,
     );
     await succeed('keys', 'rotate', 'receipt-2', '--now');
     await restart();

@@ -13,16 +13,16 @@ import { readCommand } from '../read-command.ts';
 
 const OPTIONS = {
   json: { text: 'print the report as one JSON object' },
-  junit: { value: 'FILE', text: 'write it as JUnit XML too' },
-  strict: { text: 'what the endpoint does not support counts as failed' },
-  library: { text: 'the endpoint may leave out evaluate, as a library without an engine does' },
-  timeout: { value: 'SECONDS', text: 'for one request; 15 unless given' },
-  deadline: { value: 'SECONDS', text: 'for the run; 120 unless given' },
-  vectors: { value: 'FOLDER', text: 'another vector set than the one of this version' },
-  insecure: { text: 'plain http to other machines too' },
+  junit: { value: 'FILE', text: 'also write the report as JUnit XML' },
+  strict: { text: 'count everything that the endpoint does not support as failed' },
+  library: { text: 'allow an endpoint without evaluate, such as a library without an engine' },
+  timeout: { value: 'SECONDS', text: 'time limit of one request; default: 15' },
+  deadline: { value: 'SECONDS', text: 'time limit of the run; default: 120' },
+  vectors: { value: 'FOLDER', text: 'vector set to use instead of the one of this version' },
+  insecure: { text: 'allow plain http to other machines' },
   quiet: { text: 'no progress on standard error', short: 'q' },
-  host: { value: 'HOST', text: 'where serve listens; 127.0.0.1 unless given' },
-  port: { value: 'PORT', text: 'the port there; 8090 unless given' },
+  host: { value: 'HOST', text: 'address that serve listens on; default: 127.0.0.1' },
+  port: { value: 'PORT', text: 'port that serve listens on; default: 8090' },
 } as const satisfies Options;
 
 const RUN: CommandText = {
@@ -44,7 +44,7 @@ const RUN: CommandText = {
 
 const SERVE: CommandText = {
   name: 'serve',
-  gist: 'Puts our own engine behind the same contract, to compare with',
+  gist: 'Serves the engine of svc behind the same contract, for comparison',
   options: pick(OPTIONS, ['host', 'port']),
 };
 
@@ -106,7 +106,7 @@ const runCommand = (values: Given, urls: readonly string[]): RunCommand => {
 };
 
 const serveCommand = (values: Given, rest: readonly string[]): Command => {
-  if (rest.length > 0) throw new UsageError(`serve takes no argument, and not ${rest.join(' ')}`);
+  if (rest.length > 0) throw new UsageError(`serve takes no argument, but got ${rest.join(' ')}`);
   const { host = '127.0.0.1', port = '8090' } = values;
   if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError(`--port must be 0 to 65535, not ${port}`);

@@ -9,7 +9,7 @@ export const OPTIONS = {
   'did-document': { value: 'FILE', text: "the service's DID document that you trust" },
   'service-did': { value: 'DID', text: 'the DID of the service that you trust: the document must be of it' },
   fetch: {
-    text: "gets what is missing from the service's own host: DID document, inclusion proof, attestation",
+    text: "fetches what is missing from the service's own host: DID document, inclusion proof, attestation",
   },
   inclusion: {
     value: 'FILE',
@@ -17,11 +17,11 @@ export const OPTIONS = {
   },
   checkpoint: {
     value: 'FILE',
-    text: "that day's checkpoint, or its JWS, from elsewhere; must be the one in the proof",
+    text: 'the checkpoint of that day, or its JWS, from another source; it must be the one in the proof',
   },
   attestation: {
     value: 'FILE',
-    text: 'the answer of GET /decisions/{receipt_id}/attestation: what it takes where a key that signed has ended or leaked',
+    text: 'the answer of GET /decisions/{receipt_id}/attestation, needed if a key that signed has ended or leaked',
   },
   bundle: {
     value: 'FILE',
@@ -29,11 +29,11 @@ export const OPTIONS = {
   },
   key: {
     value: 'KEY',
-    text: 'a key of the service that you trust, for Receipts or for checkpoints and attestations, with the time at which you know it to be in force: receipt=z6Mk...@FROM/UNTIL or status=z6Mk...@FROM/UNTIL, where either bound may be left out',
+    text: 'a key of the service that you trust, either for Receipts or for checkpoints and attestations, with the time for which you know that it was in force: receipt=z6Mk...@FROM/UNTIL or status=z6Mk...@FROM/UNTIL; either bound may be left out',
     many: true,
   },
   'allow-unauthenticated': {
-    text: 'exit code 0 for what vouches for its own keys, or for their purposes or times',
+    text: 'exit code 0 also if only the input itself vouches for its keys, or for their purposes or times',
   },
   grant: { value: 'FILE', text: 'the Grant as presented' },
   proof: { value: 'FILE', text: 'the Proof as presented' },
@@ -47,19 +47,21 @@ export const OPTIONS = {
   'proof-window': { value: 'SECONDS', text: "the relying party's proof_window_seconds, 1 to 300" },
   state: {
     value: 'FILE',
-    text: 'where the monitor remembers what it saw; svc-receipt-monitor.<host>.json unless given',
+    text: 'file in which the monitor records what it saw; default: svc-receipt-monitor.<host>.json',
   },
-  every: { value: 'SECONDS', text: 'look again and again, until an alarm' },
+  every: { value: 'SECONDS', text: 'look again at this interval, until an alarm' },
   recheck: {
     value: 'N',
-    text: 'fetch so many of the days known already again, at random; all of them unless given',
+    text: 'fetch this number of the known days again, chosen at random; default: all of them',
   },
   since: {
     value: 'DAY',
-    text: "where the monitor begins (YYYY-MM-DD); the service's first day unless given",
+    text: 'first day for the monitor (YYYY-MM-DD); default: the first day of the service',
   },
-  insecure: { text: 'plain http to other machines too: whoever is in between could hide what is new' },
-  json: { text: 'print one JSON object, with --every one for each look' },
+  insecure: {
+    text: 'allow plain http to other machines: anybody on the network path could then hide what is new',
+  },
+  json: { text: 'print one JSON object; with --every, one for each look' },
 } as const satisfies Options;
 
 const VERIFY: CommandText = {
@@ -69,22 +71,22 @@ const VERIFY: CommandText = {
     'verify RECEIPT --did-document FILE [--inclusion FILE [--checkpoint FILE] [--attestation FILE]] [--json]',
     'verify (BUNDLE | --bundle FILE) (--did-document FILE | (--key KEY... | --service-did DID) [--allow-unauthenticated]) [--json]',
   ],
-  gist: 'Checks a Receipt or a bundle: form, signature, whether it agrees with itself, and what proves it',
+  gist: 'Checks a Receipt or a bundle: its form, its signature, whether it is consistent, and what proves it',
   options: pick(OPTIONS, [
     ...(['did-document', 'service-did', 'fetch', 'inclusion', 'checkpoint', 'attestation'] as const),
     ...(['bundle', 'key', 'allow-unauthenticated', 'json'] as const),
   ]),
   notes: [
-    `What is given is recognised: a Receipt as JSON, the answer of GET /decisions/{receipt_id}, a bare JWS, a bundle; in a file, at an
+    `The input may be a Receipt as JSON, the answer of GET /decisions/{receipt_id}, a bare JWS or a bundle. It may be in a file, at an
 http(s) address, or on standard input ("-"). The word verify may be left out.`,
-    `A Receipt that is dated outside the time of its key, or whose key is compromised by the document, takes --inclusion with
---attestation, or --bundle. A bundle is authenticated by --did-document, or by keys with what each is for (receipt= where the
-document calls it #receipt-<n>, status= where #status-<n>) and their times (svc:validFrom and svc:validUntil there); a key that
-has leaked is no longer one to name. What is left out rests on the bundle's own word, with --service-did alone the keys do:
-whoever has one of the keys, or got hold of one that had ended, or anybody, can write one that agrees with itself, so the exit
-code is 2, "authenticated" false in the JSON.`,
-    `--fetch asks the host of the DID over https, and nobody else. With --service-did that host's document authenticates; without, whose
-Receipt it is rests on the Receipt's own word, and the exit code is 2. Without --fetch and an address nothing is fetched.`,
+    `A Receipt that is dated outside the time of its key, or whose key the document marks as compromised, needs --inclusion with
+--attestation, or --bundle. A bundle is authenticated by --did-document, or by --key. Give each key with its purpose (receipt= if the
+document calls it #receipt-<n>, status= if it calls it #status-<n>) and its times (svc:validFrom and svc:validUntil there). Do not
+name a key that has leaked. Where a purpose, a time or (with --service-did alone) the keys themselves are left out, only the bundle
+vouches for them. Then a holder of one of the keys, somebody who obtained an ended key, or anybody could have written a consistent
+bundle, so the exit code is 2, and "authenticated" is false in the JSON.`,
+    `--fetch asks only the host of the DID, over https. With --service-did the document of that host authenticates the Receipt. Without
+--service-did, only the Receipt itself says which service it is from, and the exit code is 2. Without --fetch and an address nothing is fetched.`,
   ],
 };
 
@@ -94,13 +96,13 @@ const AUDIT: CommandText = {
     'audit [RECEIPT] --did-document FILE [--service-did DID] --grant FILE --proof FILE --action FILE --evidence PATH... --proof-window SECONDS [--consumption FILE...] [--json]',
     'audit --bundle FILE --did-document FILE [--service-did DID] --grant FILE --proof FILE --action FILE --proof-window SECONDS [--consumption FILE...] [--json]',
   ],
-  gist: 'Runs the engine again on what was presented, and lists every difference and what rests on the service’s word alone',
+  gist: 'Runs the engine again on what was presented, and lists every difference and everything for which only the service vouches',
   options: pick(OPTIONS, [
     ...(['did-document', 'service-did', 'bundle', 'grant', 'proof', 'action', 'evidence'] as const),
     ...(['consumption', 'proof-window', 'json'] as const),
   ]),
   notes: [
-    'With --bundle the Receipt and its evidence are those of the bundle, which is verified first. Nothing is fetched.',
+    'With --bundle the Receipt and its evidence come from the bundle, which is verified first. Nothing is fetched.',
   ],
 };
 
@@ -109,7 +111,7 @@ const MONITOR: CommandText = {
   usage: [
     'monitor BASE-URL (--did-document FILE | --key KEY...) [--service-did DID] [--state FILE] [--every SECONDS] [--recheck N] [--since DAY] [--insecure] [--json]',
   ],
-  gist: 'Follows the checkpoints that a service publishes: every signature, the chain of days, and each day’s root from its leaves',
+  gist: 'Checks the checkpoints that a service publishes: every signature, the chain of days, and the root of each day from its leaves',
   options: pick(OPTIONS, [
     ...([
       'did-document',
@@ -124,17 +126,17 @@ const MONITOR: CommandText = {
     ] as const),
   ]),
   notes: [
-    `The pinned document is compared with the one that is served first. Whatever the monitor once saw must be there, the same, for
-ever. Keep the state file: it is the memory.`,
-    `Checkpoints are signed by status keys: with --key status=z6Mk... no other counts. A key without what it is for counts too, and the
-exit code is 2: it may be a receipt key, which must sign none.`,
+    `The monitor first compares the pinned document with the one that is served. Everything that it has seen must stay published and
+unchanged. Keep the state file: it records what the monitor has seen.`,
+    `Status keys sign checkpoints: with --key status=z6Mk... no other key is accepted. A --key without a purpose is accepted too, but then
+the exit code is 2, since it may be a receipt key, which must not sign checkpoints.`,
   ],
 };
 
 export const PROGRAM: Program<CommandText> = {
   name: 'svc-receipt',
-  gist: 'Checks a Receipt or a bundle, offline unless you say otherwise; or follows the checkpoints of a service',
+  gist: 'Checks a Receipt or a bundle, offline by default; or monitors the checkpoints of a service',
   commands: [VERIFY, AUDIT, MONITOR, completionCommand('svc-receipt')],
   standard: VERIFY,
-  foot: 'Exit code: 0 valid, or all well; 1 invalid, or an alarm; 2 could not decide.',
+  foot: 'Exit code: 0 valid, or no alarm; 1 invalid, or an alarm; 2 could not decide.',
 };
