@@ -118,7 +118,7 @@ describe('after the leak of a Receipt key', () => {
     const away = { SVC_STATUS_KEYS: join(dataDir, 'away', 'status-keys.json') };
     const { status, out, err } = adminWith(away, 'keys', 'compromise', 'receipt-1');
     expect([status, err]).toEqual([0, '']);
-    expect(out).toContain('receipt-2 signs, receipt-1 has no private part any more');
+    expect(out).toContain('receipt-2 signs, and receipt-1 has no private part any more');
     expect(out).not.toContain(leaked.d);
     expect(readKeys(receiptFile).map(({ kid, d }) => [kid, d !== undefined])).toEqual([
       ['receipt-2', true],
