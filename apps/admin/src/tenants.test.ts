@@ -67,19 +67,28 @@ describe('a registration by svc-admin', () => {
       '--proof-window must be a whole number, not 1m',
     ));
 
-  it('is refused without the admin token', () =>
-    expect(run({}, ...create)).rejects.toThrow('neither SVC_ADMIN_TOKEN nor SVC_ADMIN_TOKEN_FILE is set'));
-
-  it('is refused over plain http to another host, where the token could be read on the way', () =>
-    expect(run(TOKEN, ...create, '--api', 'http://svc.example')).rejects.toThrow('must be https'));
-
-  it.each(['localhost:8080', 'svc.example', 'https://'])(
-    'is refused if the address is %s, which is invalid',
-    (api) =>
-      expect(run(TOKEN, ...create, '--api', api)).rejects.toThrow(
-        /is not an address: begin it with https:\/\/, or with http:\/\/ for this machine/,
-      ),
-  );
+  const INVALID = /is not an address: begin it with https:\/\/, or with http:\/\/ for this machine/;
+  it.each<[string, object, string, string | RegExp]>([
+    [
+      'without the admin token',
+      {},
+      'https://svc.example',
+      'neither SVC_ADMIN_TOKEN nor SVC_ADMIN_TOKEN_FILE is set',
+    ],
+    [
+      'over plain http to another host, where the token could be read on the way',
+      TOKEN,
+      'http://svc.example',
+      'must be https',
+    ],
+    ['to an address without a scheme', TOKEN, 'svc.example', INVALID],
+    ['to an address whose host reads as a scheme', TOKEN, 'localhost:8080', INVALID],
+    ['to an address without a host', TOKEN, 'https://', INVALID],
+  ])('is refused before any request is sent: %s', async (_, env, api, message) => {
+    const sent = vi.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json({}, { status: 201 }));
+    await expect(run({ ...env }, ...create, '--api', api)).rejects.toThrow(message);
+    expect(sent).not.toHaveBeenCalled();
+  });
 
   it.each([
     [

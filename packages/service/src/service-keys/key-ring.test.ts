@@ -127,10 +127,13 @@ describe('a service key', () => {
     expect(await signs(await start(setsOf([R2, R1])))).toBe(`${DID}#receipt-2`);
   });
 
-  it('that is no longer in the file stays published after its retirement', async () => {
+  it('that is no longer in the file stays published with its end', async () => {
     (await start()).stop();
     await database.end(`${DID}#receipt-1`, 'retired');
-    expect(Object.keys(timesOf(await start(setsOf([R2]))))).toEqual(['receipt-2', 'receipt-1']);
+    expect(timesOf(await start(setsOf([R2])))).toMatchObject({
+      'receipt-2': { untilMs: null },
+      'receipt-1': { untilMs: Date.parse('2026-11-20T10:00:02Z'), isCompromised: false },
+    });
   });
 
   it('of another service in the same database is not published', async () => {
@@ -208,7 +211,7 @@ describe('a compromised signing key', () => {
     }
   });
 
-  it('keeps the service on hold while the new keys are being loaded', async () => {
+  it('keeps the service on hold, with the reason, while the new keys are being loaded', async () => {
     const keys = await start();
     await database.end(`${DID}#receipt-1`, 'compromised');
     let give = (_: ServiceKeySets) => {};
@@ -226,7 +229,9 @@ describe('a compromised signing key', () => {
     });
     const refreshed = keys.refresh();
     await held;
-    expect(holds.list()).toMatchObject([{ name: 'keys' }]);
+    expect(holds.list()).toEqual([
+      { name: 'keys', reason: expect.stringMatching(/receipt-1 is compromised since/) },
+    ]);
     give(setsOf([R2, publicPartOf(R1)]));
     await refreshed;
     expect(holds.list()).toEqual([]);

@@ -62,8 +62,18 @@ describe('attestations that anybody can request', () => {
     await asked;
   });
 
-  it('wait in the same queue as SETs, which get their turn', async () => {
+  it('are signed one at a time, in the same queue as SETs, which get their turn', async () => {
     const token = create(40);
+    const { signer } = token.identity.statusKeys;
+    let [underWay, most] = [0, 0];
+    const sign = async () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      return token.sign().finally(() => {
+        underWay -= 1;
+      });
+    };
+    Object.assign(token.identity.statusKeys, { signer: { ...signer, sign } });
     const asked = receipts.map((_, i) => token.attest(i, checkpoint, `192.0.2.${i}`));
     const sets = new SetSigner({ identity: token.identity } as never, token.turns);
     const events = ['a', 'b', 'c'].map((eventId) => ({
@@ -73,6 +83,7 @@ describe('attestations that anybody can request', () => {
     const tenant = { crowd: 'tenants', org: 'a', subject: 'a' } as const;
     expect(Object.keys(await sets.sign(events as never, stream as never, tenant))).toHaveLength(3);
     await Promise.allSettled(asked);
+    expect(most).toBe(1);
   });
 
   it('are refused at once if too many wait', async () => {

@@ -13,7 +13,7 @@ const GRANT_HASH = `sha256:${'a'.repeat(64)}` as Sha256;
 const commitOf = (
   decision: 'ALLOW' | 'DENY',
   failed: readonly CheckId[] = [],
-  bound: Sha256 | null = null,
+  { bound = null, windowSeconds = 60 }: { bound?: Sha256 | null; windowSeconds?: number } = {},
 ) => {
   const outcomes = Object.fromEntries(CHECK_IDS.map((id) => [id, !failed.includes(id)]));
   const decided = {
@@ -26,7 +26,7 @@ const commitOf = (
   };
   const caller = {
     subject: 'did:web:shop.example',
-    relyingParty: { version: 1 },
+    relyingParty: { version: 1, proofWindowSeconds: windowSeconds },
     key: { keyHash: '', keyId: '' },
   };
   const grounds = {
@@ -42,13 +42,16 @@ const commitOf = (
   });
 };
 
-it('a spent Proof is remembered until its iat plus the widest window (300 s) plus the clock skew (5 s)', () => {
-  expect(commitOf('ALLOW').spend).toEqual({
-    grantId: grant.id,
-    jti: proof.jti,
-    expiresAtMs: (IAT_SECONDS + 300 + 5) * 1000,
-  });
-});
+it.each([1, 300])(
+  'a spent Proof is remembered until its iat plus the widest window (300 s) plus the clock skew (5 s), also if the window is now %d s',
+  (windowSeconds) => {
+    expect(commitOf('ALLOW', [], { windowSeconds }).spend).toEqual({
+      grantId: grant.id,
+      jti: proof.jti,
+      expiresAtMs: (IAT_SECONDS + 300 + 5) * 1000,
+    });
+  },
+);
 
 it('ALLOW and DENY depend on the Grant being in force, unless it was found revoked', () => {
   expect(commitOf('ALLOW').usedGrantId).toBe(grant.id);
@@ -58,12 +61,13 @@ it('ALLOW and DENY depend on the Grant being in force, unless it was found revok
 
 it('only an ALLOW for an id without a bound Grant binds one', () => {
   expect(commitOf('ALLOW').bindsGrantHash).toBe(GRANT_HASH);
-  expect(commitOf('ALLOW', [], GRANT_HASH).bindsGrantHash).toBeNull();
+  expect(commitOf('ALLOW', [], { bound: GRANT_HASH }).bindsGrantHash).toBeNull();
   expect(commitOf('DENY', ['P19']).bindsGrantHash).toBeNull();
 });
 
-it('a DENY spends no Proof', () => {
-  expect(commitOf('DENY', ['P5']).spend).toBeNull();
+it('only an ALLOW spends a Proof: a DENY spends none, whichever check failed', () => {
+  expect(commitOf('ALLOW').spend).not.toBeNull();
+  for (const id of CHECK_IDS) expect([id, commitOf('DENY', [id]).spend]).toEqual([id, null]);
 });
 
 it.each(['P1', 'T1', 'T3', 'P2', 'P3'] as const)(
