@@ -36,12 +36,20 @@ it('a bucket lists more than a page, and only the keys of its own prefix', async
   expect([...(await fenceStore.list('names'))].sort()).toEqual(keys);
 });
 
-it('a bucket that answers with an error is not treated as empty', async () => {
-  const fenceStore = await open();
+it.each([
+  ['answers with an error', () => server.endpoint],
+  ['is unreachable', () => 'http://127.0.0.1:1'],
+])('a bucket that %s is not treated as empty or as written by another', async (_, endpointOf) => {
+  const one = await openFenceStore('s3://backups/svc/away', endpointOf());
+  opened.push(one);
+  const { find, list, put } = one.fenceStore;
   server.behave('fail');
-  await expect(fenceStore.find('head')).rejects.toThrow();
-  await expect(fenceStore.put('head', '1', null)).rejects.toThrow();
-  server.behave('well');
+  try {
+    for (const call of [() => find('head'), () => list('names'), () => put('head', '1', null)])
+      await expect(call()).rejects.toThrow();
+  } finally {
+    server.behave('well');
+  }
 });
 
 it("no request has a checksum header, which S3 servers other than Amazon's may not know", async () => {

@@ -139,6 +139,24 @@ it('opening a store does not touch its folder; placeMaker makes the folder once,
   );
 });
 
+it('an object is not there before all of it is written and flushed, so a write that is cut off leaves none', async () => {
+  const [name, bytes] = named('half-written', 'whole');
+  const handle = await openHandle(root);
+  const sync = vi.spyOn(Object.getPrototypeOf(handle), 'sync');
+  await handle.close();
+  const isThere: unknown[] = [];
+  sync.mockImplementation(async () => {
+    isThere.push(await objects.head(name), (await objects.list('half-written', null, 10)).names.length);
+    throw new Error('no space left');
+  });
+  await expect(objects.put(name, bytes)).rejects.toMatchObject({ kind: 'unavailable' });
+  sync.mockRestore();
+  expect(isThere.length).toBeGreaterThan(0);
+  expect(new Set(isThere)).toEqual(new Set([null, 0]));
+  expect(await objects.head(name)).toBeNull();
+  expect(await objects.put(name, bytes)).toBe(true);
+});
+
 it('old drafts of a process that died are removed, and recent ones stay', async () => {
   const drafts = join(root, '.drafts');
   for (const [name, ageSeconds] of [

@@ -79,6 +79,21 @@ it('a hanging token does not block signing with a key in another token', async (
   expect(await signing.sign(bytesOf('x'), neverAborted())).toBe(signature);
 });
 
+it('however many tokens hang, their calls leave two threads of the pool to other work of the process', async () => {
+  const ofProcess = processThat({ threads: '6' });
+  let calls = 0;
+  const signEddsa = () => {
+    calls += 1;
+    return new Promise(() => {});
+  };
+  for (let token = 0; token < 5; token++) {
+    const hanging = pretend({ signEddsa }, ofProcess);
+    for (let i = 0; i < 5; i++) void hanging.sign(bytesOf('hanging'), neverAborted());
+  }
+  await new Promise(setImmediate);
+  expect(calls).toBe(4);
+});
+
 it.each([
   ['reports a wrong PIN', CKR.PIN_INCORRECT],
   ['reports only a general error', CKR.GENERAL_ERROR],

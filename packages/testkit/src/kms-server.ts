@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const ACCESS_KEY = 'AKIDEXAMPLE';
 const SECRET_KEY = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+/** Region of keys that tests create without a request. */
 const REGION = 'eu-central-1';
 const MAX_MESSAGE_BYTES = 4_096;
 const MAX_SKEW_MS = 5 * 60_000;
@@ -56,8 +57,8 @@ export const startKmsServer = async (): Promise<KmsServer> => {
   let behaviour: Behaviour = 'well';
   let left = 0;
   let delayMs = 0;
-  const createKey = (): Key => {
-    const arn = `arn:aws:kms:${REGION}:123456789012:key/${randomUUID()}`;
+  const createKey = (region = REGION): Key => {
+    const arn = `arn:aws:kms:${region}:123456789012:key/${randomUUID()}`;
     const key: Key = { arn, ...generateKeyPairSync('ed25519'), state: 'Enabled' };
     keys.set(arn, key);
     return key;
@@ -79,10 +80,10 @@ export const startKmsServer = async (): Promise<KmsServer> => {
       if (target === 'TrentService.Sign') signed.push({ answer: outcome, bytes });
     };
     try {
-      checkSignature(request, body);
+      const region = checkSignature(request, body);
       if (how === 'throttle') throw new KmsError('ThrottlingException', 'Rate exceeded');
       if (how === 'fail') throw new KmsError('KMSInternalException', 'An internal error occurred', 500);
-      const output = operate(target, input, keys, createKey);
+      const output = operate(target, input, region, keys, createKey);
       note('ok');
       reply(response, 200, output);
     } catch (error) {
@@ -133,8 +134,9 @@ const reply = (response: ServerResponse, status: number, body: object): void => 
 const operate = (
   target: string,
   input: Readonly<Record<string, unknown>>,
+  region: string,
   keys: ReadonlyMap<string, Key>,
-  createKey: () => Key,
+  createKey: (region: string) => Key,
 ): object => {
   if (target === 'TrentService.CreateKey') {
     if (input.KeySpec !== 'ECC_NIST_EDWARDS25519' || input.KeyUsage !== 'SIGN_VERIFY')
@@ -142,11 +144,12 @@ const operate = (
         'ValidationException',
         `KeySpec ${String(input.KeySpec)} is not one of this service's`,
       );
-    const { arn } = createKey();
+    const { arn } = createKey(region);
     return { KeyMetadata: { Arn: arn, KeyId: arn.split('/')[1], KeyState: 'Enabled' } };
   }
   const key = keys.get(String(input.KeyId));
-  if (key === undefined)
+  // Each region has its own keys.
+  if (key === undefined || !key.arn.startsWith(`arn:aws:kms:${region}:`))
     throw new KmsError('NotFoundException', `Key '${String(input.KeyId)}' does not exist`);
   if (target === 'TrentService.GetPublicKey')
     return {
@@ -178,15 +181,16 @@ const signWith = (key: Key, input: Readonly<Record<string, unknown>>): object =>
   return { KeyId: key.arn, Signature: signature, SigningAlgorithm: 'ED25519_SHA_512' };
 };
 
-/** Verifies Signature Version 4 as AWS does. */
-const checkSignature = ({ method = '', url = '', headers }: IncomingMessage, body: string): void => {
+/** Verifies Signature Version 4 as AWS does. Returns the region for which the request is signed. */
+const checkSignature = ({ method = '', url = '', headers }: IncomingMessage, body: string): string => {
   const given = String(headers.authorization ?? '');
   const [, credential = '', names = '', signature = ''] =
     /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(given) ??
     [];
   const at = String(headers['x-amz-date']);
   const [accessKey, ...scope] = credential.split('/');
-  const expectedScope = [at.slice(0, 8), REGION, 'kms', 'aws4_request'];
+  const [, region = ''] = scope;
+  const expectedScope = [at.slice(0, 8), region, 'kms', 'aws4_request'];
   if (accessKey !== ACCESS_KEY)
     throw new KmsError(
       'UnrecognizedClientException',
@@ -215,4 +219,5 @@ const checkSignature = ({ method = '', url = '', headers }: IncomingMessage, bod
       'InvalidSignatureException',
       'The request signature we calculated does not match the one you provided.',
     );
+  return region;
 };

@@ -14,6 +14,10 @@ const pack = (program: string, stop: AbortSignal = new AbortController().signal)
 const answer = (outcome: object): string =>
   `import { parentPort } from 'node:worker_threads'; parentPort.postMessage(${JSON.stringify(outcome)});`;
 
+/** Takes a place for files, as a thread does that works on them. */
+const keeps = (place: number) =>
+  `new Int32Array(workerData.filePlaces)[${place}] = (await import('node:worker_threads')).threadId + 1;`;
+
 /** A separate program for each of the two threads. */
 const both = (write: string, readBack: string): string =>
   `import { parentPort, workerData } from 'node:worker_threads';
@@ -38,8 +42,6 @@ it('packing fails if the thread ends without an answer', async () => {
 });
 
 it('a thread that ends while it holds places for files gives them back', async () => {
-  const keeps = (place: number) =>
-    `new Int32Array(workerData.filePlaces)[${place}] = (await import('node:worker_threads')).threadId + 1;`;
   const ends = 'process.exit(0);';
   await expect(pack(both(keeps(0) + ends, keeps(1) + ends))).rejects.toThrow('ended without an answer');
   expect([...new Int32Array(filePlaces())]).toEqual([0, 0]);
@@ -72,7 +74,7 @@ it.each([
   ['that stores', (fails: string, waits: string) => both(fails, waits)],
   ['that reads back', (fails: string, waits: string) => both(waits, fails)],
 ])(
-  'if the thread %s fails, the packing fails with its error, and the next one succeeds',
+  'if the thread %s fails, the packing fails with its error once the other thread has ended, and the next one succeeds',
   async (_, programOf) => {
     const fault = {
       ok: false,
@@ -80,9 +82,11 @@ it.each([
       kind: 'wrong-bytes',
       message: 'not what was stored',
     };
-    const fails = `parentPort.postMessage(${JSON.stringify(fault)});`;
-    const waits = `setInterval(() => {}, 1_000);`;
+    const fails = `objects.once('message', () => parentPort.postMessage(${JSON.stringify(fault)}));`;
+    const waits = `${keeps(0)} objects.postMessage('begun'); setInterval(() => {}, 1_000);`;
     await expect(pack(programOf(fails, waits))).rejects.toThrow('not what was stored');
+    // The place of the other thread is free, and only the end of that thread frees it.
+    expect([...new Int32Array(filePlaces())]).toEqual([0, 0]);
     expect(await pack(good)).toMatchObject({ difference: null });
   },
 );
