@@ -204,18 +204,30 @@ describe('re-verification', () => {
     expect(hosts.asked.toSorted()).toEqual(namesOf(due));
   });
 
-  it.runIf(isDeep)('stopped by SIGTERM in a single round (--once) exits with 1', async () => {
-    const due = await insertMany(1);
-    let open = () => {};
-    hosts.gate = new Promise((resolve) => {
-      open = resolve;
-    });
-    const worker = startWorker({ ...optionsFor(due), parameters: ['--once'] });
-    while (hosts.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    worker.signal('SIGTERM');
-    open();
-    expect(await worker.ended).toBe(1);
-  });
+  it.runIf(isDeep)(
+    'stopped by SIGTERM in a single round (--once) begins no further job and exits with 1',
+    async () => {
+      const due = await insertMany(1);
+      // A later job of the round would complete this revocation.
+      const [revoked = ''] = await insertGrants(store, due[0]?.did as DidWeb, 1);
+      await sql.query(
+        `update grants set revocation_recorded_at = now() - interval '1 minute' where id = $1`,
+        [revoked],
+      );
+      let open = () => {};
+      hosts.gate = new Promise((resolve) => {
+        open = resolve;
+      });
+      const worker = startWorker({ ...optionsFor(due), parameters: ['--once'] });
+      while (hosts.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      worker.signal('SIGTERM');
+      open();
+      expect(await worker.ended).toBe(1);
+      expect((await store.grants.find(revoked))?.revokedAtMs).toBeNull();
+      await runOnce(optionsFor(due));
+      expect((await store.grants.find(revoked))?.revokedAtMs).not.toBeNull();
+    },
+  );
 
   it.runIf(isDeep)(
     'stopped by SIGKILL loses its lock with the process, and the next worker checks what was not recorded',

@@ -47,11 +47,15 @@ const besideBarriersOf = async (orgs: readonly string[], work: (victim: Store) =
   });
 };
 
-it('a revocation is looked up while all connections for barriers wait', async () => {
+it('a revocation is looked up and recorded while all connections for barriers wait', async () => {
   const grant = await insertGrant(world);
   await besideBarriersOf(['hostile-a', 'hostile-b', 'hostile-c'], async ({ revocation }) => {
     const { grants } = await revocation.grants.findRevocable(world.principal.did, [grant.id]);
     expect(grants.map(({ id }) => id)).toEqual([grant.id]);
+    const signed = { principal: world.principal.did, ids: [grant.id], lists: [], events: [] };
+    expect(await revocation.grants.recordRevocations({ ...signed, listContentType: 'text/plain' })).toBe(
+      true,
+    );
   });
 });
 

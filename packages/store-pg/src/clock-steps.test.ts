@@ -12,7 +12,7 @@ import {
 } from '@svc/service';
 import { awayFromMidnight, daysAgo, moveFirstDay } from '@svc/testkit';
 import { push } from '@svc/testkit/store/entitlements';
-import { insertSubscription } from '@svc/testkit/store/events';
+import { insertSubscription, listTold, sequenceAll } from '@svc/testkit/store/events';
 import { type MovableClock, machineClock, moveClockOf } from '@svc/testkit/store/movable-clock';
 import { openStore, withStores } from '@svc/testkit/store/open-store';
 import { alterFunction, runSql } from '@svc/testkit/store/session';
@@ -302,7 +302,7 @@ describe('a repair after both clocks were ahead', () => {
     expect(await store.principals.find(principal.did)).toEqual(right);
   });
 
-  it('limits the dates of Grants and their recorded revocations to now, so that nodes reread and complete them', async () => {
+  it('limits the dates of Grants and their recorded revocations to now, so that nodes reread and complete them, and verifiers are told', async () => {
     const own = await createWorld(store);
     const { did } = own.principal;
     const before = await insertGrant(own);
@@ -320,18 +320,19 @@ describe('a repair after both clocks were ahead', () => {
     expect((await store.principals.find(did))?.version).toBe(version + 1);
     expect(await store.grants.find(before.id)).toEqual(before);
 
-    // Uses the version as the job does that tells verifiers of a revocation.
     expect(
       await store.verify.commitDecisions([
         allowCommit(own, ahead, { usedPrincipal: { did, version: version + 1 } }),
       ]),
     ).toEqual(['STORED']);
-    const [told] = await runSql<{ verified: boolean }>(
-      stores.url,
-      'select svc_has_verified(array[$1], $2, $3) as verified',
-      [own.relyingParty.did, did, ahead.id],
-    );
-    expect(told?.verified).toBe(true);
+    const verifier = `rp ${own.relyingParty.did}` as const;
+    await insertSubscription(store, verifier, ['grant.revoked']);
+    await store.grants.recordRevocation([ahead.id]);
+    await store.revocation.stampRevoked(did, [ahead.id], Date.now());
+    await sequenceAll(stores.url, store);
+    expect(await listTold(stores.url, verifier)).toMatchObject([
+      { type: 'grant.revoked', order_key: ahead.id },
+    ]);
     await step(11_000);
     const unstamped = await store.grants.listUnstamped(did, 10, 1_000);
     expect(unstamped.map(({ id }) => id)).toContain(revoked.id);

@@ -17,6 +17,7 @@ import { bringBack, createColdWorld, DUE, packingOf } from '@svc/testkit/store/c
 import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { endSessions, runSql, withSession } from '@svc/testkit/store/session';
+import { createWorld, denyCommit } from '@svc/testkit/store/world';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dayOfId } from '../receipt-ids.ts';
 import { type UnpackDay, unpackDay } from './unpack-day.ts';
@@ -177,7 +178,8 @@ describe('unpacking a packed day', () => {
       if ((await rowOf(busy))?.state === 'cold') await unpack(busy);
     });
 
-    it('does not block reads of the ledger while Receipts are written', async () => {
+    it('blocks neither reads of the ledger nor decisions while Receipts are written', async () => {
+      const world = await createWorld(stores.first);
       let read = 0;
       const open = (manifest: string) => ({
         async *receipts() {
@@ -188,6 +190,7 @@ describe('unpacking a packed day', () => {
               read +=
                 (await session.query('select from receipts where receipt_id > $1', ['drc_'])).rowCount ?? 0;
             });
+            expect(await stores.first.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
           }
         },
       });

@@ -77,11 +77,15 @@ describe('principals', () => {
     expect(await stores.first.principals.find(did)).toEqual(inserted);
   });
 
-  it('a slug may repeat under another DID, and the same DID is refused as a conflict', async () => {
-    const did = `did:web:${randomBytes(6).toString('hex')}.example:org:one` as DidWeb;
-    const { slug } = world.principal;
-    const moved = { ...world.principal, did, keys: [], documentHash: null };
-    expect(await stores.first.principals.insert(moved)).toMatchObject({ did, slug });
+  it('a slug is taken only as a part of a DID: it is free again after a change of the domain, and the same DID is a conflict', async () => {
+    const slug = randomBytes(6).toString('hex');
+    const under = (domain: string) => ({
+      ...{ ...world.principal, kind: 'managed' as const, slug, keys: [], documentHash: null },
+      did: `did:web:${domain}:org:${slug}` as DidWeb,
+    });
+    await stores.first.principals.insert(under('former.example'));
+    const moved = under('svc.example');
+    expect(await stores.first.principals.insert(moved)).toMatchObject({ did: moved.did, slug });
     await expect(stores.first.principals.insert(moved)).rejects.toMatchObject({ kind: 'conflict' });
   });
 
