@@ -350,13 +350,17 @@ describe('An AuthZEN evaluation request', () => {
     },
   );
 
-  it('gets its X-Request-ID echoed in a permit and an error; without one, the answer has none', async () => {
+  it('gets its X-Request-ID echoed in a permit, a denial and an error; without one, the answer has none', async () => {
     const more = { headers: { 'x-request-id': 'bfe9eb29-ab87-4ca3-be83-a1d5d8305716' } };
-    // The harness checks the echo in every answer; without the header in the request there is none.
-    expect((await post(ONE, await permitted(), more)).headers['x-request-id']).toBe(
-      more.headers['x-request-id'],
-    );
-    expect((await post(ONE, {}, more)).headers['x-request-id']).toBe(more.headers['x-request-id']);
+    for (const [asked, status, decision] of [
+      [await permitted(), 200, true],
+      [await denied(), 200, false],
+      [{}, 400, undefined],
+    ] as const) {
+      const { json, headers, ...answer } = await post(ONE, asked, more);
+      expect([answer.status, json.decision]).toEqual([status, decision]);
+      expect(headers['x-request-id']).toBe(more.headers['x-request-id']);
+    }
     expect((await post(ONE, await permitted())).headers['x-request-id']).toBeUndefined();
   });
 

@@ -198,7 +198,7 @@ describe('The reporter of an outcome', () => {
       )
     ).rows;
 
-  it('may be the relying party of the Receipt; the act is audited', async () => {
+  it('may be the relying party of the Receipt; the act is audited in the same transaction', async () => {
     const receiptId = await decide();
     const answer = await report(receiptId, FULFILLED, own.rpKey, `?subject=${own.rpDid}`);
     const me = await deployment.call('GET', '/me', { key: own.rpKey });
@@ -214,6 +214,13 @@ describe('The reporter of an outcome', () => {
       (await report(receiptId, { ...FULFILLED, correction_of: idOf(answer).toLowerCase() })).status,
     ).toBe(400);
     expect(await audited(receiptId)).toHaveLength(1);
+    const { rows } = await deployment.sql.query(
+      `select o.xmin::text = a.xmin::text as "isSameTransaction"
+       from attestations o join audit_events a on a.target = o.receipt_id and a.action = 'outcome.report'
+       where o.receipt_id = $1`,
+      [receiptId],
+    );
+    expect(rows).toEqual([{ isSameTransaction: true }]);
   });
 
   it("may be its org with an admin key that names the relying party; the audit log records the org's key", async () => {

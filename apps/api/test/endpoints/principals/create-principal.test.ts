@@ -181,11 +181,28 @@ it('POST /principals answers 409 to a reserved slug, except from the operator; t
   expect((await create(managed({ slug: 'sandbox' }), ADMIN_TOKEN)).status).toBe(409);
 });
 
-it('POST /principals answers 409 to a taken slug and stores no API key', async () => {
+it('POST /principals answers 409 to a taken slug and stores nothing: no document, signing key, API key or audit event', async () => {
   const slug = randomSlug('p');
-  expect((await create(managed({ slug }))).status).toBe(201);
-  const before = await deployment.sql.query('select count(*) from api_keys');
-  const key = ADMIN_TOKEN;
-  expect((await create(managed({ slug }), key)).json).toMatchObject({ error: 'CONFLICT' });
-  expect((await deployment.sql.query('select count(*) from api_keys')).rows).toEqual(before.rows);
+  const first = await create(managed({ slug }));
+  expect(first.status).toBe(201);
+  const { did } = first.json;
+  const stored = async () => ({
+    document: (await deployment.call('GET', `/org/${slug}/did.json`)).text,
+    ...(
+      await deployment.sql.query(
+        `select (select to_jsonb(p) from principals p where did = $1) as principal,
+           (select jsonb_agg(k) from principal_keys k where principal = $1) as keys,
+           (select jsonb_agg(a order by event_id) from audit_events a where target = $1) as events,
+           (select count(*) from api_keys) as api_keys,
+           (select count(*) from evidence) as documents`,
+        [did],
+      )
+    ).rows[0],
+  });
+  const before = await stored();
+  expect(before).toMatchObject({ keys: [{ public_key_multibase: publicKey }], events: [{ target: did }] });
+  const { registration } = await generatePrincipalKey({ id: 'second' });
+  const second = await create(managed({ slug, keys: [registration], org_id: orgId }), ADMIN_TOKEN);
+  expect(second.json).toMatchObject({ error: 'CONFLICT' });
+  expect(await stored()).toEqual(before);
 });

@@ -26,10 +26,15 @@ it('GET /.well-known/ssf-configuration publishes the transmitter configuration o
   });
 });
 
-it('The issuer in ssf-configuration is a URL without query and fragment, and the `iss` of streams', async () => {
+it('The issuer in ssf-configuration is a URL without query and fragment, and the `iss` of streams and SETs', async () => {
   const { json } = await world.deployment.call('GET', '/.well-known/ssf-configuration');
   expect(new URL(String(json.issuer))).toMatchObject({ search: '', hash: '' });
-  expect((await world.create()).iss).toBe(json.issuer);
+  const stream = await world.create({});
+  expect(stream.iss).toBe(json.issuer);
+  await world.call('POST', '/ssf/verify', { stream_id: stream.stream_id });
+  await world.move();
+  const claims = await world.claimsOfOnly(await world.poll(stream.stream_id), stream);
+  expect(claims.iss).toBe(json.issuer);
 });
 
 it.each(Object.entries(areas.ssf))('Without SVC_SSF the route %s is 404', async (_, route: Route) => {

@@ -79,7 +79,7 @@ it('POST /ssf/status answers 400 to an unknown status', async () => {
     expect((await world.call('POST', '/ssf/status', { stream_id, status })).status).toBe(400);
 });
 
-it('A call on an SSF stream is audited only if it changes something, such as status, reason or description', async () => {
+it('A call on an SSF stream is audited only if it changes something: a setting, its status, the reason, or who gave it', async () => {
   const { stream_id } = await world.create();
   const audited = async () => {
     const text = `select action from audit_events where target = $1 and action <> 'stream.create'`;
@@ -96,4 +96,11 @@ it('A call on an SSF stream is audited only if it changes something, such as sta
   await set({ status: 'paused', reason: 'other' });
   for (let i = 0; i < 2; i++) await change('PATCH', { description: 'changed' });
   expect(await audited()).toBe(3);
+  // Now the service has paused the stream, and not its owner.
+  await world.deployment.sql.query(
+    `update event_subscriptions set disabled_because = 'failing' where subscription_id = $1`,
+    [stream_id],
+  );
+  for (let i = 0; i < 2; i++) await set({ status: 'paused', reason: 'other' });
+  expect(await audited()).toBe(4);
 });
