@@ -69,19 +69,19 @@ describe('Errors', () => {
     expect([status, headers.get('retry-after')]).toEqual([503, '3']);
   });
 
-  it('of an unavailable key store are 503, not 401, and carry the rate limit headers', async () => {
-    const { call } = await startService({
-      deps: {
-        authenticate: async () => {
-          throw new ApiError('SERVICE_UNAVAILABLE', 'the key store is unreachable');
-        },
-      },
-    });
-    for (const path of ['/verify', '/verify?']) {
-      const { status, headers } = await call('POST', path, { token: TOKENS.rp, body: {} });
-      expect([status, headers.get('ratelimit-limit')]).toEqual([503, '20']);
-    }
-  });
+  it.each([
+    [503, new ApiError('SERVICE_UNAVAILABLE', 'the key store is unreachable')],
+    [500, new Error('an unknown fault')],
+  ])(
+    'of a failing authentication are %i, not 401, and carry the rate limit headers',
+    async (code, problem) => {
+      const { call } = await startService({ deps: { authenticate: () => Promise.reject(problem) } });
+      for (const path of ['/verify', '/verify?']) {
+        const { status, headers } = await call('POST', path, { token: TOKENS.rp, body: {} });
+        expect([status, headers.get('ratelimit-limit')]).toEqual([code, '20']);
+      }
+    },
+  );
 });
 
 describe('Raw answers', () => {
@@ -140,7 +140,7 @@ describe('The status host', () => {
     }
   });
 
-  it('serves checkpoints, inclusion proofs and attestations at their usual paths, and decisions not', async () => {
+  it('serves checkpoints, their leaves, inclusion proofs and attestations at their usual paths, and decisions not', async () => {
     const asked: string[] = [];
     const answer = (name: string) => async () => {
       asked.push(name);
@@ -151,6 +151,7 @@ describe('The status host', () => {
       handlers: {
         getLatestCheckpoint: answer('latest'),
         getCheckpoint: answer('day'),
+        getCheckpointLeaves: answer('leaves'),
         getInclusion: answer('inclusion'),
         getAttestation: answer('attestation'),
         getDecision: answer('decision'),
@@ -162,7 +163,8 @@ describe('The status host', () => {
     const decision = '/decisions/drc_01M7VZGC008Q2R7V9X1C4E6H8J';
     const proofs = [`${decision}/inclusion`, `${decision}/attestation`];
     const whole = 'https://status.svc.example/checkpoints/latest';
-    const served = ['/checkpoints/latest', whole, '/checkpoints/2026-11-20', ...proofs];
+    const day = '/checkpoints/2026-11-20';
+    const served = ['/checkpoints/latest', whole, day, `${day}/leaves`, ...proofs];
     for (const path of served) {
       expect(await statusOf(`GET ${path}`)).toBe('200');
       expect(await statusOf(`HEAD ${path}`)).toBe('200');
@@ -171,7 +173,7 @@ describe('The status host', () => {
     for (const path of [decision, `${decision}/bundle`, `${decision}/inclusion/x`, '/checkpoints'])
       expect([path, await statusOf(`GET ${path}`)]).toEqual([path, '404']);
     const twice = (name: string) => [name, name];
-    expect(asked).toEqual(['latest', 'latest', 'day', 'inclusion', 'attestation'].flatMap(twice));
+    expect(asked).toEqual(['latest', 'latest', 'day', 'leaves', 'inclusion', 'attestation'].flatMap(twice));
   });
 });
 

@@ -207,14 +207,22 @@ describe('The rate limits', () => {
     expect(await statusOf(TOKENS.admin)).toBe(401);
   });
 
-  it('allow all keys of a relying party together a bounded number of verifications', async () => {
-    const { call } = await startService({ limits: { keysWorthOfVerifies: 1 } });
-    const statuses = [];
-    for (let i = 0; i < 9; i++)
-      statuses.push(
-        (await call('POST', '/verify', { ...verify, token: i < 5 ? TOKENS.rp : TOKENS.otherRp })).status,
-      );
-    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 429, 429]);
+  it('allow all keys of a relying party together as many verifications as five of its keys', async () => {
+    const callerOf = (keyId: string) =>
+      ({
+        ...{ class: 'rp', subject: keyId === 'other' ? 'did:web:b.example' : 'did:web:a.example', keyId },
+        ...{ isNewcomer: false, relyingParty: { orgId: null, verifyRateLimitPerMinute: 2 } },
+      }) as unknown as Caller;
+    const { call } = await startService({ deps: { authenticate: async (token) => callerOf(token) } });
+    const statusesOf = async (token: string) => {
+      const calls = [];
+      for (let i = 0; i < 3; i++) calls.push((await call('POST', '/verify', { ...verify, token })).status);
+      return calls;
+    };
+    for (const token of ['one', 'two', 'three', 'four', 'five'])
+      expect(await statusesOf(token)).toEqual([200, 200, 429]);
+    expect(await statusesOf('six')).toEqual([429, 429, 429]);
+    expect(await statusesOf('other')).toEqual([200, 200, 429]);
   });
 
   it('refuse a key that has used up a limit without a look-up', async () => {
