@@ -40,6 +40,29 @@ describe('did:key', () => {
     );
   });
 
+  it('is parsed in one spelling only: with a character more, less or different it is refused or names another key', () => {
+    const character = fc.constantFrom(...'123ABCxyzZ0OIl# \t\n%.\u00a0\u0131\uff11');
+    const edit = fc.record({
+      at: fc.nat(56),
+      removed: fc.nat(1),
+      inserted: fc.string({ unit: character, maxLength: 2 }),
+    });
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        edit,
+        (publicKey, { at, removed, inserted }) => {
+          const did = formatDidKey(publicKey);
+          const text = did.slice(0, at) + inserted + did.slice(at + removed);
+          const parsed = parseDidKey(text);
+          if (parsed === null) return;
+          expect([parsed.did, formatDidKey(parsed.publicKey)]).toEqual([text, text]);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
   it('is parsed to a new copy of the key bytes in each call', () => {
     const right = formatDidKey(new Uint8Array(32).fill(7));
     for (let i = 0; i < 3; i++) {
@@ -74,6 +97,8 @@ describe('did:key', () => {
     example.replace('did:', 'DID:'),
     example.replace(':z6', ':6'),
     example.replace(':z6', ':z16'),
+    // The decoder of multiformats takes a character above U+00FF for a digit.
+    'did:key:z6MkeTG3bFFSLYVU7VqhgZxqr6YzpaGrQtFMjm\u01312rtV6Rp7y',
     'did:key:z6LSbysY2xFMRpGMhb7tFTLMpeuPRaqaWM1yECx2AtzE3KCc',
     `did:key:${base58btc.encode(new Uint8Array([0xed, 0x01]))}`,
     `did:key:${base58btc.encode(new Uint8Array(35).fill(7))}`,
@@ -102,6 +127,7 @@ describe('a key in base58', () => {
         expect(decodeBase58Key(other)).toBeNull();
     }
     expect(decodeBase58Key('')).toBeNull();
+    expect(decodeBase58Key('\u0131'.repeat(32))).toBeNull();
   });
 
   it('is refused by decodeMultikey with any other prefix than that of Ed25519', () => {

@@ -46,9 +46,12 @@ export const parseDidKey = (text: string): { did: DidKey; publicKey: Uint8Array 
 export const formatDidKey = (publicKey: Uint8Array): DidKey =>
   `${DID_KEY_PREFIX}${encodeMultikey(publicKey)}` as DidKey;
 
-/** Decodes base58 of at most the length of a key; null if the text is longer. */
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]*$/;
+
+/** Decodes `z` and base58 of at most the length of a key; null if the text is longer or has another character. */
 const decodeBase58 = (text: string): Uint8Array | null => {
-  if (text.length > MULTIKEY_CHARS) return null;
+  // The decoder does not refuse characters above U+00FF, so a key would have several spellings.
+  if (text.length > MULTIKEY_CHARS || !BASE58.test(text)) return null;
   try {
     return base58btc.decode(text);
   } catch {
