@@ -21,6 +21,7 @@ import { coldDayCheck } from '../src/checks/cold-days.ts';
 import { ColdFacts } from '../src/checks/cold-facts.ts';
 import { ColdKeptDays } from '../src/checks/cold-kept.ts';
 import { PinSums } from '../src/checks/pin-sums.ts';
+import { checkDatabase, type Fault } from '../src/index.ts';
 import { queryOn } from '../src/query.ts';
 import { loadServiceKeys } from '../src/service-keys.ts';
 import { findFaults } from './find-faults.ts';
@@ -65,10 +66,15 @@ it('fsck finds no fault in what the database keeps of cold days if it agrees wit
   ).toEqual([]);
 });
 
-it('fsck fails as unavailable if the object store cannot return a manifest', async () => {
+it('fsck fails as unavailable, and reports no fault of a cold day, if the object store cannot return a manifest', async () => {
   const get = () => Promise.reject(new ObjectStoreError('unavailable', 'no answer'));
   const away: ObjectStore = Object.assign(Object.create(objects), { get });
-  await expect(findFaults(stores.url, away)).rejects.toMatchObject({ kind: 'unavailable' });
+  const reported: Fault[] = [];
+  const onFault = (fault: Fault) => reported.push(fault);
+  await expect(checkDatabase({ databaseUrl: stores.url, objects: away, onFault })).rejects.toMatchObject({
+    kind: 'unavailable',
+  });
+  expect(reported.filter(({ check }) => check === 'cold-days')).toEqual([]);
 });
 
 const held: [what: string, tables: string[], change: string, problem: string][] = [

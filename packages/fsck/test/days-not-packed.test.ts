@@ -23,6 +23,7 @@ import {
 import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { checkDatabase, type Fault } from '../src/index.ts';
 import { findFaults } from './find-faults.ts';
 import { listManifests, OTHER_HASH, packReceipts, putManifest } from './forged-days.ts';
 
@@ -238,13 +239,18 @@ it('fsck accepts the manifest of a day that was brought back', async () => {
   expect(await manifestsOf()).toHaveLength(1);
 });
 
-it('fsck fails as unavailable if the object store cannot list a folder or return an object', async () => {
+it('fsck fails as unavailable, and reports no fault, if the object store cannot list a folder or return an object', async () => {
   await bringBack(stores.url);
   await openFolder();
   await packCutOff();
   const away = () => Promise.reject(new ObjectStoreError('unavailable', 'no answer'));
   for (const change of [{ list: away }, { get: away }]) {
     const place: ObjectStore = Object.assign(Object.create(objects), change);
-    await expect(check(place)).rejects.toMatchObject({ kind: 'unavailable' });
+    const reported: Fault[] = [];
+    const onFault = (fault: Fault) => reported.push(fault);
+    await expect(checkDatabase({ databaseUrl: stores.url, objects: place, onFault })).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    expect(reported.filter(({ check: name }) => name === 'days not packed')).toEqual([]);
   }
 });

@@ -84,6 +84,16 @@ describe('isReadable', () => {
     ['marks heaped on a letter', `order/a${'\u0301'.repeat(4)}`],
   ])('refuses a text with %s', (_what, text) => expect(isReadable(text)).toBe(false));
 
+  it('accepts each letter and digit of every script, except those without a glyph', () => {
+    const hasNoGlyph = /\p{Default_Ignorable_Code_Point}|[\u{13441}\u{13442}]/u;
+    const characters = Array.from({ length: 0x40000 }, (_, point) => String.fromCodePoint(point)).join('');
+    const letters = characters.match(/[\p{L}\p{N}]/gu) ?? [];
+    expect(letters.length).toBeGreaterThan(100_000);
+    const shown = letters.filter((letter) => !hasNoGlyph.test(letter)).join('');
+    expect(isReadable(shown), `refused: ${[...shown].find((letter) => !isReadable(letter))}`).toBe(true);
+    expect(letters.filter((letter) => hasNoGlyph.test(letter) && isReadable(letter))).toEqual([]);
+  });
+
   it('accepts texts in several scripts', () => {
     for (const text of ['order/7', 'café crème', 'заказ/7', '注文/7', 'नमस्ते', 'https://shop.example/a?b=c#d'])
       expect(isReadable(text), text).toBe(true);

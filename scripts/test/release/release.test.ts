@@ -65,7 +65,7 @@ it('the published packages are those of the changesets configuration, all of one
   expect(new Set(published.map(({ version }) => version)).size).toBe(1);
 });
 
-it('an installation takes no version of the last three days, and runs no script that nobody has reviewed', async () => {
+it('pnpm is set to a minimum release age of three days; installations are set to the frozen lock file and strictDepBuilds', () => {
   // refused-dependencies.deep.test.ts shows how pnpm applies these settings.
   const workspace = parse(readFileSync(new URL('../../../pnpm-workspace.yaml', import.meta.url), 'utf8'));
   expect(workspace.minimumReleaseAge).toBeGreaterThanOrEqual(3 * 24 * 60);
