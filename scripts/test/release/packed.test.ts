@@ -154,16 +154,23 @@ it.runIf(isDeep)('svc-mcp runs with its package alone', async () => {
 });
 
 it.runIf(isDeep)(
-  'SvcError is one class in @svc/sdk-rp and @svc/sdk-principal, for import and for require',
+  'SvcError is one class, whichever package, module and kind of module it comes from',
   async () => {
     writeFileSync(
       join(consumer, 'errors.mjs'),
       `import { createRequire } from 'node:module';
      import { RequestMismatchError, SvcError } from '@svc/sdk-rp';
-     import { SvcError as OfAgents } from '@svc/sdk-principal/agent';
-     const { SvcError: Required } = createRequire(import.meta.url)('@svc/sdk-principal');
-     const { SvcError: OfShops } = createRequire(import.meta.url)('@svc/sdk-rp');
-     const isOne = [OfAgents, Required, OfShops].every((one) => one === SvcError);
+     const required = createRequire(import.meta.url);
+     const entries = ${JSON.stringify(withModules.flatMap(entriesOf))};
+     const all = [];
+     for (const entry of entries)
+       for (const [kind, { SvcError: one }] of [['import', await import(entry)], ['require', required(entry)]])
+         if (one !== undefined) all.push([entry, kind, one]);
+     const from = all.map(([entry, kind]) => kind + ' ' + entry);
+     for (const name of ['@svc/sdk-rp', '@svc/sdk-principal', '@svc/sdk-principal/agent'])
+       for (const kind of ['import', 'require'])
+         if (!from.includes(kind + ' ' + name)) throw new Error('no SvcError: ' + kind + ' ' + name);
+     const isOne = all.every(([, , one]) => one === SvcError);
      const others = [new Error(''), null, {}, 'x'].some((value) => value instanceof SvcError);
      console.log(isOne, others, new SvcError('refused', '') instanceof RequestMismatchError);`,
     );

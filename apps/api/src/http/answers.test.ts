@@ -146,12 +146,20 @@ describe('The status host', () => {
       asked.push(name);
       return { status: 200 as const, rawBody: '{}' };
     };
+    async function* noLeaves(): AsyncGenerator<string> {}
     const { raw } = await startService({
       deps: { statusHost: 'status.svc.example' },
       handlers: {
         getLatestCheckpoint: answer('latest'),
         getCheckpoint: answer('day'),
-        getCheckpointLeaves: answer('leaves'),
+        getCheckpointLeaves: async () => {
+          asked.push('leaves');
+          return {
+            status: 200 as const,
+            stream: noLeaves(),
+            contentType: 'text/plain; charset=utf-8' as const,
+          };
+        },
         getInclusion: answer('inclusion'),
         getAttestation: answer('attestation'),
         getDecision: answer('decision'),
