@@ -125,7 +125,7 @@ describe('after the leak of a Receipt key', () => {
       ['receipt-1', false],
     ]);
     expect(statSync(receiptFile).mode & 0o777).toBe(0o600);
-    expect(out).toContain('started anew: systemctl restart svc-api svc-worker');
+    expect(out).toContain('restarted: systemctl restart svc-api svc-worker');
   });
 
   it('svc-admin keys compromise does not create a fence', () => {
