@@ -1,6 +1,6 @@
 import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { decodeBase64urlText, encodeBase64urlText, platformText, portableText } from './base64url-text.ts';
 import { decodeUtf8 } from './utf8.ts';
@@ -59,6 +59,27 @@ it('encodeBase64urlText and decodeBase64urlText use Buffer on Node', () => {
   expect(platformText).not.toBeNull();
   expect([encodeBase64urlText, decodeBase64urlText]).toEqual([platformText?.encode, platformText?.decode]);
 });
+
+it.each([
+  ['has no Buffer', undefined],
+  ['has a Buffer without base64url', { isEncoding: () => false }],
+])(
+  'encodeBase64urlText and decodeBase64urlText use the portable code where the runtime %s',
+  async (_, buffers) => {
+    vi.resetModules();
+    vi.stubGlobal('Buffer', buffers);
+    try {
+      const loaded = await import('./base64url-text.ts');
+      expect(loaded.platformText).toBeNull();
+      expect([loaded.encodeBase64urlText, loaded.decodeBase64urlText]).toEqual([
+        loaded.portableText.encode,
+        loaded.portableText.decode,
+      ]);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  },
+);
 
 describe.each([
   ['portable', portableText],

@@ -1,7 +1,7 @@
 import { Point } from '@noble/ed25519';
 import { L, P, smallOrderEncodings, to32Bytes, torsionPoints } from '@svc/testkit/edwards';
-import { describe, expect, it } from 'vitest';
-import { isStrictPublicKey, isStrictSignatureForm } from './ed25519.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { isStrictPublicKey, isStrictSignatureForm, KeyMemo } from './ed25519.ts';
 
 const SIGN_BIT = 1n << 255n;
 const base = Point.BASE.toBytes();
@@ -71,5 +71,35 @@ describe('isStrictPublicKey', () => {
       expect(isStrictPublicKey(key)).toBe(isPure);
       expect(isStrictPublicKey(torsion.toBytes())).toBe(false);
     }
+  });
+});
+
+describe('KeyMemo', () => {
+  it('calls `admit` once for each key of 32 bytes, whatever its verdict, and never for another length', () => {
+    const admit = vi.fn((key: Uint8Array) => (key[0] === 2 ? 'admitted' : null));
+    const keys = new KeyMemo(admit);
+    const [admitted, refused] = [to32Bytes(2n), to32Bytes(3n)];
+    expect([keys.find(admitted), keys.find(admitted)]).toEqual(['admitted', 'admitted']);
+    expect(admit).toHaveBeenCalledTimes(1);
+    expect([keys.find(refused), keys.find(refused)]).toEqual([null, null]);
+    expect(admit).toHaveBeenCalledTimes(2);
+    expect([keys.find(admitted.subarray(0, 31)), keys.find(new Uint8Array([...admitted, 0]))]).toEqual([
+      null,
+      null,
+    ]);
+    expect(admit).toHaveBeenCalledTimes(2);
+  });
+
+  it('keeps an admitted key however many keys are refused after it', () => {
+    const keyOf = (number: number): Uint8Array =>
+      Uint8Array.of(number >> 8, number & 255, ...new Uint8Array(30));
+    const admit = vi.fn((key: Uint8Array) => (key[0] === 255 ? 'admitted' : null));
+    const keys = new KeyMemo(admit);
+    const admitted = keyOf(255 << 8);
+    keys.find(admitted);
+    for (let number = 0; number < 10_000; number++) keys.find(keyOf(number));
+    admit.mockClear();
+    expect(keys.find(admitted)).toBe('admitted');
+    expect(admit).not.toHaveBeenCalled();
   });
 });

@@ -49,6 +49,12 @@ describe('a closed shape', () => {
     ]);
   });
 
+  it('does not count further unknown members if there are exactly 100', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`m${i}`, i]));
+    const paths = findIn({ ...unknown, name: 'a', size: null }, parcel).map(({ path }) => path);
+    expect(paths).toEqual(Object.keys(unknown).map((name) => `/${name}`));
+  });
+
   it('reports the faults found by its check of the whole object', () => {
     expect(findIn({ name: 'a', size: { width: 0 } }, parcel)).toEqual([
       { code: 'malformed-member', message: '/size must have a width', path: '/size/width' },

@@ -155,6 +155,7 @@ describe('parseStrictJson', () => {
     ['"a\\u0000"', 'U+0000', 2],
     ['"\u0000"', 'control character in a string', 1],
     ['"\n"', 'control character in a string', 1],
+    ['"\u0007\ude02"', 'control character in a string', 1],
     ['1.0', 'number not an integer', 0],
     ['1e0', 'number not an integer', 0],
     ['[-1E+2]', 'number not an integer', 1],
@@ -300,6 +301,15 @@ describe('parseJsonOfAnyNumbers', () => {
     `${'['.repeat(33)}${']'.repeat(33)}`,
   ])('refuses %s', (text) => {
     expect(parseJsonOfAnyNumbers(text).ok).toBe(false);
+  });
+
+  it('accepts as many levels more as may surround the text', () => {
+    const arrays = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+    expect(parseJsonOfAnyNumbers(arrays(MAX_JSON_DEPTH + 3), 3).ok).toBe(true);
+    expect(parseJsonOfAnyNumbers(arrays(MAX_JSON_DEPTH + 4), 3)).toMatchObject({
+      ok: false,
+      problem: 'nested too deep',
+    });
   });
 
   it('agrees with parseStrictJson on all other JSON text', () => {
