@@ -3,7 +3,11 @@ import { decodeBase64url, encodeBase64url, encodeUtf8, type JsonValue } from '@s
 import { anyJson, nested, ODD_NUMBER_TEXTS, ODD_STRINGS } from './odd-values.ts';
 import type { Random } from './random.ts';
 
-const TOKEN_CHARACTERS = 'AZaz09-_.=+/ \n\u0000\u00e9\ud800%{"';
+/**
+ * The last ones are not ASCII, but their low byte, their other case or their digit value is: a decoder with a table of
+ * bytes, a comparison without case and a parser of numbers may each take them for ASCII.
+ */
+const TOKEN_CHARACTERS = 'AZaz09-_.=+/ \n\u0000\u00e9\ud800%{"\u0131\u0141\u017f\u212a\uff11\u0661';
 
 export const mutateCharacters = (token: string, random: Random): string => {
   const at = random.below(token.length + 1);
@@ -79,14 +83,15 @@ const define = (container: Container, name: string, value: JsonValue): void => {
   Object.defineProperty(container, name, { value, enumerable: true, configurable: true, writable: true });
 };
 
-/** Replaces, removes, adds, renames or exchanges members and items, anywhere in a copy of `value`. */
+/** Replaces, removes, adds or exchanges members and items, or changes a text in them, anywhere in a copy of `value`. */
 export const mutateJson = (value: JsonValue, random: Random): JsonValue => {
   const copy = JSON.parse(JSON.stringify(value)) as JsonValue;
   const containers = containersOf(copy);
   for (let changes = 1 + random.below(2); changes > 0; changes--) {
     const container = random.pick(containers);
     const name = random.pick([...Object.keys(container), 'x']);
-    switch (random.below(6)) {
+    const present = (container as Record<string, JsonValue>)[name];
+    switch (random.below(7)) {
       case 0:
         delete (container as Record<string, JsonValue>)[name];
         break;
@@ -102,6 +107,13 @@ export const mutateJson = (value: JsonValue, random: Random): JsonValue => {
         break;
       case 3:
         define(container, name, random.pick(containers) === container ? null : random.pick(ODD_STRINGS));
+        break;
+      case 4:
+        define(
+          container,
+          name,
+          typeof present === 'string' ? mutateCharacters(present, random) : anyJson(random),
+        );
         break;
       default:
         define(container, name, anyJson(random));

@@ -108,6 +108,14 @@ const MEANINGS: readonly Edit[] = [
 /** Changes that make texts malformed. */
 const FORMS: readonly Edit[] = [
   (scene, random) => {
+    const { didKey, multikey } = random.pick([KEYS.agent, KEYS.principal]);
+    const nearDid = mutateCharacters(didKey, random);
+    const place = random.below(3);
+    if (place === 0) scene.grant.subject.id = nearDid;
+    else if (place === 1) scene.proof.payload.iss = nearDid;
+    else scene.editDocument = (json) => json.replaceAll(multikey, nearDid.slice('did:key:'.length));
+  },
+  (scene, random) => {
     scene.presentedAction = mutateJson(JSON.parse(JSON.stringify(scene.action)), random);
   },
   (scene, random) => {
