@@ -14,15 +14,15 @@ import {
 import type { Logger } from 'pino';
 import { type OpenedRunner, openRunner } from './compose.ts';
 
-const HELP = `The conformance runner of the verification service: takes the runs that were started over the API and sends the
+const HELP = `The conformance runner of the verification service: takes the conformance runs that were requested over the API, and sends the
 vectors to their endpoints. Any number of runners may run at once.
 
-  --once    what is waiting, then end; the exit code is 1 if storage could not be asked
+  --once    work on all waiting runs, then end; the exit code is 1 if the database could not be reached
   --help    this text
   --version
 
-DATABASE_URL is required; the addresses must be those of the API, whose hosts it never asks. Other variables of the API are not
-read: it needs no key and no token.
+DATABASE_URL is required. The addresses must be those of the API: the runner never sends requests to the API's own hosts. It does
+not read the API's other variables, and needs no key and no token.
 
 `;
 

@@ -26,17 +26,26 @@ import {
 import type { Logger } from 'pino';
 import { openWorker, type Worker } from './compose.ts';
 
-const HELP = `The worker of the verification service: closes days and checks their content, packs old ones, checks the domains of hosted
-Principals again, completes revocations that a crash cut off, signs status lists of former keys anew, adds up usage,
-forgets what has served its time, delivers events, ends conformance runs that nobody runs, makes partitions for the days to come. Any
-number of workers may run at once.
+const HELP = `The worker of the verification service. Its jobs:
 
-  --once    one round of every job, then end; the exit code is 1 if one failed, was held or was stopped by a signal
+  - close days, check their content, and pack old ones into objects
+  - check the domains of hosted Principals again
+  - complete revocations that a crash interrupted
+  - sign status lists of former keys again
+  - add up usage
+  - deliver events
+  - end conformance runs that no runner works on
+  - delete what the service no longer needs
+  - create partitions for the days to come
+
+Any number of workers may run at once.
+
+  --once    do one round of every job, then end; the exit code is 1 if a job failed, was held or was stopped by a signal
   --help    this text
   --version
 
-DATABASE_URL is required; addresses, fence and status keys must be those of the API. Other variables of the API are not read: it
-signs no Receipt and lets nobody in.
+DATABASE_URL is required. Addresses, fence and status keys must be those of the API. The worker does not read the API's other
+variables: it signs no Receipts and accepts no API calls.
 
 `;
 
