@@ -86,7 +86,7 @@ it('fsck shows 20 faults of a kind and counts all; --all shows all', async () =>
   const { status, out, err } = admin(['fsck']);
   expect([status, shownIn(err)]).toEqual([1, 20]);
   expect(out).toContain(
-    '30 of this kind, of which 20 are shown (--all shows each): receipts: it is no Receipt',
+    '30 faults of this kind, of which 20 are shown (--all shows each): receipts: it is no Receipt',
   );
   expect(shownIn(admin(['fsck', '--all']).err)).toBe(30);
   const { faults, kinds } = JSON.parse(admin(['fsck', '--json']).out);
