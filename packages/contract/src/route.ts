@@ -90,7 +90,7 @@ export interface Route {
    * - `strict` (the default): the whole body must be strict JSON.
    * - `envelope`: only the members of the body itself are checked; the handler checks what they contain.
    * - `authzen`: the media type is `application/json`. Numbers may have any JSON form, because the body may contain
-   *   members that the service does not need; values that strict JSON refuses read as null.
+   *   members that the service does not need; numbers that strict JSON refuses are read as null.
    */
   readonly bodyReading?: 'strict' | 'envelope' | 'authzen';
   /** Replaces the common limit of 65,536. */

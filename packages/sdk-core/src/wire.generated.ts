@@ -776,7 +776,7 @@ export interface Pause {
     kind: 'admin' | 'principal' | 'rp' | 'org' | 'system';
     /** Null also if it is another org than the caller’s. */
     did: DidWeb | OrgId | null;
-    /** Null also if it is a key of an org to which the caller does not belong. */
+    /** Null also if it is not a key of the caller’s own subject. An org key also gets the key of its member to which the paused subject belongs; the operator gets every key. */
     key_id: ApiKeyId | null;
   };
   /** No ALLOW is dated later than this. Null: the pause is recorded, but is not yet known to be visible everywhere; pause again. */
@@ -841,7 +841,7 @@ export interface PrincipalDirectory {
   next_cursor: DidWeb | null;
 }
 
-/** The public record of a Principal, for every caller with a key. */
+/** The record of a Principal as every caller with a key may read it. */
 export interface PrincipalDirectoryEntry {
   did: DidWeb;
   kind: 'managed' | 'hosted';

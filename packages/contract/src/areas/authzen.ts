@@ -10,7 +10,7 @@ import {
 } from '../resources/authzen.ts';
 import { defineRoute, json } from '../route.ts';
 
-/** Room for fifty items of 5 KB. Items seldom have a Grant and a Proof of their own, which would need more. */
+/** Room for fifty items of 5 KB. An item seldom needs that much, even with a Grant and a Proof of its own. */
 const MAX_BATCH_BYTES = 262_144;
 
 export const authZenRoutes = {

@@ -160,7 +160,8 @@ export const ssfRoutes = {
     summary: 'Enable, pause or disable a stream',
     description: [
       'A paused stream keeps events for 30 days, and delivers them after it is enabled. A disabled stream keeps',
-      'nothing: waiting events are dropped, and events that happen until it is enabled are never delivered.',
+      'nothing: waiting events are dropped, and events that happen until it is enabled or paused are never',
+      'delivered.',
     ].join('\n'),
     auth: writing,
     body: streamStatus,

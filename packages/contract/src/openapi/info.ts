@@ -8,16 +8,16 @@ Did a Principal really allow this Agent this one action? \`POST /verify\` answer
 which anybody can check offline.
 
 Send credentials as \`Authorization: Bearer <key>\`. Times are RFC 3339 in UTC; amounts are integers in minor units.
-The service refuses unknown members and query parameters. Every answer has a \`Svc-Request-Id\`; if you send an
-\`X-Request-ID\`, the service uses its value.
+The service refuses unknown members and query parameters. Every answer has a \`Svc-Request-Id\`. If you send an
+\`X-Request-ID\` of up to 1,024 printable characters, the service uses it as this id.
 `;
 
 const GETTING_STARTED = `
 # Getting started
 
 The operator has the admin token. \`npm start\` prints that of a development service; in production it is
-\`SVC_ADMIN_TOKEN\` (\`docs/protocol.md\`, “14. Configuration”). Register the parties with it; all other calls use the
-parties' own keys:
+\`SVC_ADMIN_TOKEN\` (\`docs/protocol.md\`, “14. Configuration”). Register the parties with it; they do the rest with
+their own keys:
 
 1. \`POST /principals\` with the admin token: registers the party that gives authority. The Principal key is only in
    this answer.

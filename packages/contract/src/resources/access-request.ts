@@ -27,9 +27,9 @@ export const GRANT_MODE = 'urn:svc:access-request:mode:grant';
 export const accessRequestBody = z
   .strictObject({
     receipt_id: receiptId.meta({ description: 'The Receipt of your own denial.' }),
-    proof: compactJws
-      .max(8_192, { error: 'must be a Proof of at most 8,192 characters' })
-      .meta({ description: 'The Proof that you verified. It shows the Principal what its Agent requested.' }),
+    proof: compactJws.max(8_192, { error: 'must be a Proof of at most 8,192 characters' }).meta({
+      description: 'The Proof that you verified. With it the Principal checks what its Agent requested.',
+    }),
     expires_in_seconds: integer(60, 86_400)
       .default(900)
       .meta({ description: 'How much time the Principal has to answer.' }),

@@ -48,7 +48,8 @@ export const pause = z
         .nullable()
         .meta({ description: 'Null also if it is another org than the caller’s.' }),
       key_id: apiKeyId.nullable().meta({
-        description: 'Null also if it is a key of an org to which the caller does not belong.',
+        description:
+          'Null also if it is not a key of the caller’s own subject. An org key also gets the key of its member to which the paused subject belongs; the operator gets every key.',
       }),
     }),
     paused_at: timestamp.nullable().meta({

@@ -49,7 +49,7 @@ const principalDirectoryEntry = z
   })
   .meta({
     id: 'PrincipalDirectoryEntry',
-    description: 'The public record of a Principal, for every caller with a key.',
+    description: 'The record of a Principal as every caller with a key may read it.',
     example: exampleEntry,
   });
 
@@ -62,7 +62,7 @@ export const principalDirectory = z
     example: { principals: [exampleEntry], next_cursor: null },
   });
 
-/** The full record for its owners, the directory entry for everybody else. */
+/** The full record for the Principal, its org and the operator; the directory entry for everybody else. */
 export const principalView = z
   .union([principal, principalDirectoryEntry])
   .meta({ example: principal.meta()?.example });

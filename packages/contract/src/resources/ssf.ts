@@ -113,7 +113,7 @@ export const streamVerification = z
   .meta({ id: 'StreamVerification', example: { stream_id: STREAM_ID, state: 'VGhpcyBpcyBhbiBleGFtcGxl' } });
 
 const jti = oneLine(1, 128, 'must be the jti of a SET');
-/** The most SETs that ever wait at a time; they fit into a body of the common size. */
+/** This number of names fits into a body of the common size. Up to 1,000 SETs of a stream can wait. */
 const MAX_JTIS = 500;
 
 /** Counts them before checking any, because a body has room for thousands. */
