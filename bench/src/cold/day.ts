@@ -32,7 +32,7 @@ import { HOT_DAYS, runWorker } from './worker-rounds.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Age of the measured day. The days before it are closed, and all but one of them are empty. */
+/** Age in days of the measured day, the first of the ledger. Of the days that are closed, only this one has Receipts. */
 const DAYS_AGO = 40;
 
 export async function measureDay(place: Place, options: ColdOptions, progress: Progress): Promise<Row[]> {

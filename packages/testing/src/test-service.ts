@@ -42,7 +42,7 @@ const BASE_URL = 'https://svc.example';
 const SERVICE = 'did:web:svc.example';
 
 /**
- * Makes a service for each test: services share nothing and store nothing.
+ * Makes a service for each test: services share nothing and leave nothing behind.
  * @example
  * const service = await createTestService({ now: '2026-11-20T08:00:00Z' });
  * const { verifier, did } = service.createRelyingParty();

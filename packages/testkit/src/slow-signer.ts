@@ -1,6 +1,6 @@
 /**
- * A slow signer, such as a token behind PKCS#11: it makes two signatures at once, and refuses a request without a
- * signature after 500 ms, waiting included.
+ * A slow signer, such as a token behind PKCS#11: it makes two signatures at once, and refuses a request that has no
+ * signature within 500 ms, including the time that it waits for its turn.
  */
 import type { Signer } from '@svc/protocol';
 

@@ -1,6 +1,6 @@
 /**
- * The Principal's signing key in this browser: brought once, and kept only in a form that cannot be used without its
- * owner. The text that was brought is not kept.
+ * The Principal's signing key in this browser: brought once, kept nowhere else, and only in a form that cannot be used
+ * without its owner. The text that was brought is not kept.
  */
 import { isJsonObject, parseStrictJson, type Signer } from '@svc/protocol';
 import { type Ed25519PrivateJwk, signerFromJwk } from '@svc/sdk-principal';
