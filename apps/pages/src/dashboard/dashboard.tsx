@@ -30,7 +30,7 @@ export const Dashboard = () => {
   const [opened, setOpened] = useState<Opened | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isOpening, setIsOpening] = useState(false);
-  /** True until it is known whether the address alone opens something; until then the form is hidden. */
+  /** True until the page knows whether the address or the key of this tab opens something without the form. */
   const [isStarting, setIsStarting] = useState(true);
   const [played, setPlayed] = useState<readonly Played[]>([]);
 

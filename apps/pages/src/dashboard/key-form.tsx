@@ -7,8 +7,8 @@ export interface KeyFormProps {
   readonly problem: string | null;
   readonly isOpening: boolean;
   /**
-   * True while what the address asks for is loading: the form is rendered, but shown only to visitors whose address
-   * asks for nothing.
+   * True until the page knows whether the address or the key of this tab opens something. Until then style hides the
+   * form from a reader who comes from the playground.
    */
   readonly isStarting: boolean;
   /** Null where this tab has sent nothing in the playground. */
