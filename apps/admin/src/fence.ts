@@ -52,7 +52,7 @@ export const withFenceIfAny = <T>(
 
 export const fenceShowCommand: Command = {
   name: 'fence show',
-  gist: 'Shows the beat that the fence names; the exit code is 0 if the database has it, and 1 if not',
+  gist: 'Shows the beat that the fence names; the exit code is 0 if the database has it and it is of the present DID, otherwise 1',
   options: {},
   run: (_, env) => withFence(env, show),
 };

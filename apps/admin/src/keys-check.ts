@@ -10,7 +10,8 @@ export const keysCheckCommand: Command = {
   gist: 'Opens both key sets as a start does, and signs with the first key of each',
   options: {},
   notes: [
-    'It compares all keys with those that the database has recorded, and writes nothing. The exit code is 1 if a start would be refused.',
+    `It compares all keys with those that the database has recorded, and writes nothing. A start would be refused if the exit code is 1 (a
+key is another one than in the database, or the first of its set has ended) or 2 (a set cannot be opened, or the database belongs to another service).`,
   ],
   run: async (_, env) => {
     const config = readConfig(env);

@@ -37,8 +37,8 @@ export const keysCompromiseCommand: Command = {
     `It removes the private part of the key from its set. If the key was the active one, it makes a new key and puts that first. Every
 node stops signing with the leaked key, and the service publishes that no date signed with it counts. If it was a status key, all status lists are
 signed anew.`,
-    `Run it in the environment of the API. It may be repeated. Exit code 1: the key has ended, but some status lists are not signed anew
-yet, or nodes may not be able to open the new key.`,
+    `Run it in the environment of the API. It may be repeated. Exit code 1: the key has ended, but status lists are not all signed anew yet,
+the key that is now first in the set cannot sign, or nodes may not be able to open the new key. The output says which.`,
     PLACE,
   ],
   run: (values, env, name) =>
@@ -175,8 +175,8 @@ const afterwards = (file: KeySetFile): string => `
 Nodes on this machine that read ${file.path} itself take the new key within a second. On every other machine, put this file in the
 same place, with the encrypted file that it names, if it names one: until then the nodes there answer 503. Under systemd with
 LoadCredential= a node keeps the copies from its start, and answers 503 until it is restarted: ${restart(file)}. Then
-- tell everybody who pins the service's DID document to pin the present one, and everybody who pins keys to leave this
-  key out;
+- tell relying parties that pin the service's DID document to pin the present one, and those that pin its keys to add the
+  new key, if there is one, and to leave this key out. A monitor that pins a status key keeps it, with its end;
 - tell relying parties that keep Receipts under this key to fetch their bundles again: GET /decisions/{receipt_id}/bundle;
 - check the decisions since the time when the key may have leaked (docs/operations.md, "A key has leaked").`;
 

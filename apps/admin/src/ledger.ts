@@ -36,7 +36,8 @@ export const ledgerStatusCommand: Command = {
   },
   notes: [
     `A day is hot (in the ledger), recorded (packed, but still in the ledger), cold (read from its objects), broken (not packed, since its
-Receipts do not lead to its roots) or unpacked (brought back into the ledger). The command writes nothing.`,
+Receipts do not lead to its roots or it could not be packed; the report says why) or unpacked (brought back into the ledger). The command writes
+nothing.`,
   ],
   run: ({ all, json }, env) =>
     withPacking(env, async (packing) => {

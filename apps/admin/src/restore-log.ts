@@ -71,11 +71,11 @@ export const holdAgainstLog = async (
   const found = await compare(service, logged);
   if (found.open.length + found.handOvers.length === 0) {
     console.log(
-      `This database has everything that the log says was revoked or ended.${describeUnknown(found)}`,
+      `This database has everything that the log says was revoked, ended or handed over.${describeUnknown(found)}`,
     );
     return 0;
   }
-  console.log(`Revoked or ended in the log, but not in this database:${describeUnknown(found)}`);
+  console.log(`Revoked, ended or handed over in the log, but not in this database:${describeUnknown(found)}`);
   for (const name of found.open) console.log(`  ${name}`);
   console.log(RESTORED);
   if (!isApplied) console.log('Nothing was changed. Repeat with --apply to revoke or end these again.');

@@ -29,7 +29,9 @@ export const restoreCommand: Command = {
       value: 'TIME',
       text: 'time of the backup, such as 2026-11-29T08:00:00Z, or an earlier time; needed if the fence was also lost or set back, or if there is none',
     },
-    apply: { text: 'restores what is missing; without it nothing is changed, and the exit code is 1' },
+    apply: {
+      text: 'restores what is missing; without it nothing is changed, and the exit code is 1 if something is missing',
+    },
     'leave-ahead': {
       text: 'leaves out checkpoints that are dated ahead of the clocks of the database and of this machine: the clock that signed them ran ahead',
     },
@@ -40,8 +42,8 @@ forbids decisions until no Proof that was spent is fresh, withholds Grants about
 span.`,
     `A fence that was set back together with the database shows no difference. With --lost-from everything that was promised since that time
 counts as lost. Only the logs then show what was revoked or ended, so they must be complete from that time on. If nothing is known to be
-lost, the command compares the logs with the database: the exit code is 1 if the database lacks a revocation in the logs, and --apply
-revokes it again.`,
+lost, the command compares the logs with the database: the exit code is 1 if the database lacks anything that the logs show as revoked, ended or
+handed over. --apply revokes or ends it again; a DID that was handed over is only named, with the call that moves it.`,
     `FILE has the lines as they were written, with any prefix that a log shipper adds, or as Docker, Kubernetes or journalctl -o json --all
 write them; it may be a .gz file. A file is refused if it has no line of the service, or a revocation that cannot be read.`,
   ],

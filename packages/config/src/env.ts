@@ -131,7 +131,7 @@ export const VARIABLES = {
     parse: values.integer(0, 10_000),
     standard: '35',
     meaning:
-      'Number of days for which a day stays in the database after its end, before it is packed. 0: no day is packed.',
+      'Number of days for which a day stays in the ledger after its end, before it is packed. 0: no day is packed.',
   }),
   SVC_COLD_GRACE_DAYS: variable({
     parse: values.integer(1, 10_000),

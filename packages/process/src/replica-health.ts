@@ -7,7 +7,7 @@ type Replicated = Pick<Store, 'describeReplica'>;
 
 export const createReplicaMetrics = (registry: Registry, store: Replicated): void => {
   gauge(registry, 'svc_replica_behind_seconds', {
-    help: 'Greatest age of what the replica for reports has, as far as is known; +Inf: it was never in step.',
+    help: 'Greatest age that the data of the replica for reports may have; +Inf: it was never in step.',
     read: () => (store.describeReplica()?.behindMs ?? 0) / 1_000,
   });
   new Counter({

@@ -19,7 +19,7 @@ export const createDeliveryMetrics = (
 ): ((outcome: AttemptOutcome) => void) => {
   const attempts = new Counter({
     name: 'svc_webhook_attempts_total',
-    help: 'Attempts by outcome: delivered, rejected (answered with another status), unanswered (no connection, or no answer in time), not_signed (a key is not available).',
+    help: 'Attempts by outcome: delivered, rejected (answered with another status), unanswered (no connection, or no answer in time), not_signed (a key is not available, or the DID of a stream is claimed and not proven).',
     labelNames: ['outcome'],
     registers: [registry],
   });
