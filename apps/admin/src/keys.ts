@@ -60,7 +60,7 @@ export const keysRotateCommand: Command = {
   operand: 'KID',
   gist: 'Puts receipt-<n> or status-<n> first in its set: it signs from the next start of each process on',
   options: {
-    now: { text: 'also takes a key that has been published for less than 60 s, which is refused otherwise' },
+    now: { text: 'also takes a key that has not been published for 60 s yet, which is refused otherwise' },
   },
   run: (values, env, name) => openKeyPlace(env, name, (place) => rotate(place, values.now === true)),
 };

@@ -22,7 +22,8 @@ export const withheldCommand: Command = {
   options: {},
   notes: [
     `It is not known what was allowed under these Grants in the lost span. They are Grants that were never allowed here, Grants that drew on
-budgets, and Grants that were allowed here without drawing on one. The last kind is denied only when it first draws on a budget.`,
+budgets, and Grants that were allowed here without drawing on one. Until you release a Grant, an ALLOW that would be its first here, or that would
+draw on a budget, is 503.`,
   ],
   run: (_, env) => withServiceThatSignsNothing(env, list),
 };
