@@ -84,7 +84,7 @@ var (
 		"RFC 8032": 5, "RFC 8037": 1, "inclusion of others": 98, "did:key": 5,
 	}
 	atLeast = map[string]int{
-		"jcs": 34, "htu": 127, "jti": 18, "keys": 6, "evaluate": 816, "roots": 22, "inclusion": 54, "checkpoints": 24, "status lists": 21,
+		"jcs": 34, "htu": 127, "jti": 18, "keys": 7, "evaluate": 819, "roots": 22, "inclusion": 54, "checkpoints": 24, "status lists": 21,
 	}
 )
 

@@ -43,7 +43,15 @@ export const KEYS = {
   otherPrincipal: testKey('principal 2'),
   agent: testKey('agent 1'),
   otherAgent: testKey('agent 2'),
+  /** Its Multikey has a second spelling for some decoders: see `SECOND_SPELLING`. */
+  twoSpellings: testKey('agent 531'),
 } as const;
+
+/**
+ * The Multikey of `KEYS.twoSpellings` with U+0131 for a `1`, the digit zero. A base58 decoder whose table ends at U+00FF
+ * may read any character beyond it as zero, and so decode this text to the same key.
+ */
+export const SECOND_SPELLING = KEYS.twoSpellings.multikey.replace('X1N', 'X\u0131N');
 
 export const SERVICE_DID = 'did:web:svc.example';
 export const PRINCIPAL_DID = 'did:web:acme.example';

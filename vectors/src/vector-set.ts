@@ -12,7 +12,7 @@ import { statusListFile } from './status-list-cases.ts';
 import { keysFile } from './test-keys.ts';
 
 /** Increased with every change of the set: see vectors/README.md. */
-const CONFORMANCE_VERSION = '2.2.0';
+const CONFORMANCE_VERSION = '2.3.0';
 
 const MANIFEST = 'manifest.json';
 

@@ -1,7 +1,7 @@
 /** P1: edge cases of the form that no other case would detect if an engine gets them wrong (protocol §1, §2). */
 
 import { payload, payloadText, type Row, refusal, status, subject } from '../../edits/grant-edits.ts';
-import { RP_DID } from '../../test-keys.ts';
+import { KEYS, RP_DID, SECOND_SPELLING } from '../../test-keys.ts';
 import { allow, type VectorCase } from '../../vector-case.ts';
 
 const unknownConstraint = (value: string) =>
@@ -78,6 +78,15 @@ const KEY_NAMES: readonly Row[] = [
     'agent-another-codec',
     'z6Mk is how keys of Ed25519 begin, and a few of another codec (0xed 0x02) too',
     subject({ id: `did:key:z${base58(`ed02${'11'.repeat(32)}`)}` }),
+  ],
+  [
+    'agent-second-spelling',
+    'a character that is not base58, which some decoders read as a zero digit: the rest would be allowed',
+    (s) => {
+      s.grant.subject.id = `did:key:${SECOND_SPELLING}`;
+      s.proof.key = KEYS.twoSpellings;
+      s.allocation.agent = KEYS.twoSpellings.didKey;
+    },
   ],
 ];
 

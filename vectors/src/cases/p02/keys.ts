@@ -2,7 +2,7 @@
 import { encodeBase64url, formatDidKey } from '@svc/protocol';
 import { WEAK_KEYS, withForgedSignature } from '../../edits/weak-keys.ts';
 import { ALLOCATED_AT, verificationMethod } from '../../scene.ts';
-import { KEYS, PRINCIPAL_DID, PRINCIPAL_KID } from '../../test-keys.ts';
+import { KEYS, PRINCIPAL_DID, PRINCIPAL_KID, SECOND_SPELLING } from '../../test-keys.ts';
 import { allow, deny, type VectorCase } from '../../vector-case.ts';
 
 const notFound = (id: string, description: string, edit: VectorCase['edit']): VectorCase =>
@@ -221,6 +221,14 @@ const KEY_NOT_FOUND: readonly VectorCase[] = [
       method({ publicKeyMultibase: 'z6LSbysY2xFMRpGMhb7tFTLMpeuPRaqaWM1yECx2AtzE3KCc' }),
     ];
   }),
+  notFound(
+    'multikey-second-spelling',
+    'a character that is not base58, which some decoders read as a zero digit: the rest would be allowed',
+    (s) => {
+      s.grant.key = KEYS.twoSpellings;
+      s.document.verificationMethod = [method({ publicKeyMultibase: SECOND_SPELLING })];
+    },
+  ),
   notFound('jwk-other-curve', 'a JsonWebKey on another curve', (s) => {
     s.document.verificationMethod = [method(jwk(X, { crv: 'X25519' }))];
   }),

@@ -2,7 +2,7 @@
 
 import { nonCanonicalTail, nullText, padProofTo } from '../../edits/token-edits.ts';
 import { API_CALL, apiCapability, type Scene } from '../../scene.ts';
-import { KEYS } from '../../test-keys.ts';
+import { KEYS, SECOND_SPELLING } from '../../test-keys.ts';
 import { allow, deny, type VectorCase } from '../../vector-case.ts';
 
 type Row = readonly [id: string, description: string, edit: (scene: Scene) => void];
@@ -55,6 +55,16 @@ const MALFORMED: readonly Row[] = [
     'kid-of-another-agent',
     'kid is the key of iss',
     header({ kid: `${KEYS.otherAgent.didKey}#${KEYS.otherAgent.multikey}` }),
+  ],
+  [
+    'iss-second-spelling',
+    'a character that is not base58, which some decoders read as a zero digit: the rest would be allowed',
+    (s) => {
+      s.grant.subject.id = KEYS.twoSpellings.didKey;
+      s.proof.key = KEYS.twoSpellings;
+      s.proof.payload.iss = `did:key:${SECOND_SPELLING}`;
+      s.allocation.agent = KEYS.twoSpellings.didKey;
+    },
   ],
   ['kid-without-fragment', 'kid is the full DID URL', header({ kid: KEYS.agent.didKey })],
   ...MEMBERS.map(
