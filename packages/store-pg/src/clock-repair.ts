@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { StoreError } from '@svc/service';
 import { clientConfig, openClient } from './client.ts';
-import { toUnavailable } from './errors.ts';
+import { isServerAnswer, toUnavailable } from './errors.ts';
 
 export interface ClockState {
   readonly databaseMs: number;
@@ -61,9 +61,14 @@ const repairSql = `
 export const readClockState = (databaseUrl: string): Promise<ClockState> =>
   askOne<ClockState>(databaseUrl, stateSql);
 
+const MAX_ATTEMPTS = 5;
+const DEADLOCK_DETECTED = '40P01';
+
 /**
  * Rejects where the role does not own the tables, and where the database's clock and `nowMs`, the time of the
- * operator's machine, differ by more than 5 s.
+ * operator's machine, differ by more than 5 s. Deliveries of events lock rows in another order than the repair does. If
+ * PostgreSQL ends the repair to resolve a deadlock with them, nothing was changed, and the repair is tried again, at
+ * most four times.
  */
 export const repairClock = async (databaseUrl: string, nowMs: number): Promise<ClockRepair> => {
   const { owner, role, isOwner } = await askOne<Owner>(databaseUrl, ownerSql);
@@ -73,9 +78,24 @@ export const repairClock = async (databaseUrl: string, nowMs: number): Promise<C
       `the tables belong to ${owner}, and DATABASE_URL names ${role}: repair the clock as ${owner}`,
     );
   const eventId = `aud_${encodeUlid(nowMs, randomBytes(10))}`;
-  const repair = await askOne<Omit<ClockRepair, 'decisionsFromMs'>>(databaseUrl, repairSql, [nowMs, eventId]);
+  const beganMs = performance.now();
+  const repair = await retryDeadlocks(() => {
+    const operatorMs = Math.round(nowMs + performance.now() - beganMs);
+    return askOne<Omit<ClockRepair, 'decisionsFromMs'>>(databaseUrl, repairSql, [operatorMs, eventId]);
+  });
   const { quarantinedUntilMs } = await readClockState(databaseUrl);
   return { ...repair, decisionsFromMs: quarantinedUntilMs };
+};
+
+const retryDeadlocks = async <T>(work: () => Promise<T>): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const isDeadlock = isServerAnswer(error) && error.code === DEADLOCK_DETECTED;
+      if (!isDeadlock || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
 };
 
 /** Computing a month again deletes its sums, which may be many, and a reopened day is read once. */

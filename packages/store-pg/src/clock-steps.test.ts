@@ -15,7 +15,7 @@ import { push } from '@svc/testkit/store/entitlements';
 import { insertSubscription, listTold, sequenceAll } from '@svc/testkit/store/events';
 import { type MovableClock, machineClock, moveClockOf } from '@svc/testkit/store/movable-clock';
 import { openStore, withStores } from '@svc/testkit/store/open-store';
-import { alterFunction, runSql } from '@svc/testkit/store/session';
+import { alterFunction, runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -275,6 +275,26 @@ describe('a repair after both clocks were ahead', () => {
     await step(-600_000);
     expect(await repairClock(stores.url, Date.now())).toMatchObject({ decisionsFromMs: null });
     await expect.poll(() => store.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
+  });
+
+  it('is tried again after a deadlock with a session that locks rows in another order', async () => {
+    const { principal } = await createWorld(store);
+    await step(DAY_AND_MORE_MS);
+    await store.principals.recordVerification(principal.did, { state: 'verified', proven: true });
+    await step(-DAY_AND_MORE_MS);
+    await withSession(stores.url, async (other) => {
+      // The repair looks for the deadlock first, so PostgreSQL ends the repair and not this session.
+      await other.query(`set deadlock_timeout = '60s'`);
+      await other.query('begin');
+      await other.query('select from principals where did = $1 for update', [principal.did]);
+      const repaired = repairClock(stores.url, Date.now());
+      await withSession(stores.url, (observer) => untilWaiting(observer));
+      await other.query('select from clock_mark for update');
+      await other.query('rollback');
+      expect(await repaired).toMatchObject({ markMovedMs: expect.any(Number) });
+    });
+    const repaired = await store.principals.find(principal.did);
+    expect(repaired?.lastProvenMs).toBeLessThanOrEqual(Date.now() + 1);
   });
 
   it('makes domains due for verification, and limits the dates of proofs and retired keys to now', async () => {
