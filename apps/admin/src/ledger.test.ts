@@ -7,13 +7,8 @@ import { openObjects } from '@svc/object-store';
 import { withDatabase } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, expect, it, vi } from 'vitest';
-import {
-  ledgerDropCommand,
-  ledgerPackCommand,
-  ledgerStatusCommand,
-  ledgerUnpackCommand,
-  ledgerVerifyCommand,
-} from './ledger.ts';
+import { ledgerDropCommand, ledgerPackCommand, ledgerUnpackCommand, ledgerVerifyCommand } from './ledger.ts';
+import { ledgerStatusCommand } from './ledger-status.ts';
 import { restoreCommand } from './restore.ts';
 
 const database = withDatabase();

@@ -1,6 +1,6 @@
 /**
- * `svc-admin ledger …`: moves closed days between the database and the store of cold days (docs/operations.md, "Cold
- * days").
+ * The commands of `svc-admin ledger` that move or prove closed days, between the database and the store of cold days
+ * (docs/operations.md, "Cold days").
  */
 import { UsageError } from '@svc/cli/command-line';
 import {
@@ -11,47 +11,16 @@ import {
   type PackDaysDeps,
   packDays,
   packNamedDay,
-  parseColdDay,
   proveDay,
   workOf,
 } from '@svc/cold-ledger';
-import { type Environment, loadWorkerSecrets, secretsOfOthers } from '@svc/config';
-import { assertAnswers } from '@svc/object-store';
-import { readWorkerConfig } from '@svc/process';
-import { DAY_MS } from '@svc/protocol';
-import { type Day, type DayState, messageOf, type Store } from '@svc/service';
+import { loadWorkerSecrets } from '@svc/config';
+import { type Day, messageOf } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
-import { isDay } from '@svc/transparency';
 import { type Command, databaseUrlFrom } from './command.ts';
-import { withOpened } from './open.ts';
+import { asPacker, assertDaysSet, dayOf, withPacking } from './packing.ts';
 
 const dayOption = { value: 'DAY', text: 'only this day (YYYY-MM-DD)' } as const;
-
-export const ledgerStatusCommand: Command = {
-  name: 'ledger status',
-  gist: 'Shows where the Receipts of closed days are, how much space they take, and which days are broken; the exit code is 1 if a day is broken or the store does not answer',
-  options: {
-    all: { text: 'lists each day' },
-    json: { text: 'prints one JSON document with each day instead of a report' },
-  },
-  notes: [
-    `A day is hot (in the ledger), recorded (packed, but still in the ledger), cold (read from its objects), broken (not packed, since its
-Receipts do not lead to its roots or it could not be packed; the report says why) or unpacked (brought back into the ledger). The command writes
-nothing.`,
-  ],
-  run: ({ all, json }, env) =>
-    withPacking(env, async (packing) => {
-      const days: Shown[] = [];
-      // One after another: manifests are large, connections are few, and there may be years of days.
-      for (const day of await packing.store.coldDays.listStates())
-        days.push(await withObjectBytes(packing, day));
-      const away = await storeProblem(packing);
-      if (json === true) console.log(JSON.stringify(days, null, 2));
-      else console.log([...report(days, all === true), ...waiting(packing, days)].join('\n'));
-      if (away !== null) console.error(`SVC_COLD: ${away}`);
-      return away !== null || days.some(({ problem }) => problem !== null) ? 1 : 0;
-    }),
-};
 
 export const ledgerPackCommand: Command = {
   name: 'ledger pack',
@@ -203,132 +172,3 @@ tables, in the environment of the worker. In production SVC_COLD_GRACE_DAYS must
     });
   },
 };
-
-/**
- * Uses the worker's configuration, so that no secret of the API is needed. `load`: loads the signing keys; default:
- * none.
- */
-const withPacking = (
-  env: Environment,
-  work: (packing: PackDaysDeps, store: Store) => Promise<number>,
-  load: typeof loadWorkerSecrets = secretsOfOthers,
-): Promise<number> =>
-  withOpened(env, { read: readWorkerConfig, load }, ({ packing, service: { store } }) => {
-    if (packing === null)
-      throw new UsageError(
-        'SVC_COLD is not set: set it to the store of cold days, as the worker has it (with `npm start`: file:// and the folder cold in SVC_DATA_DIR)',
-      );
-    return work(packing, store);
-  });
-
-/** Runs in place of the worker's job of that name, under the same lock, so that no worker runs the job meanwhile. */
-const asPacker = (
-  env: Environment,
-  work: (packing: PackDaysDeps, stop: AbortSignal) => Promise<number>,
-  load?: typeof loadWorkerSecrets,
-): Promise<number> =>
-  withPacking(
-    env,
-    async (packing, store) => {
-      const done = await store.exclusive('job:pack-days', async (lost) => {
-        const code = await work(packing, lost);
-        // If the lock was lost, the work was not completed, whatever was counted.
-        lost.throwIfAborted();
-        return code;
-      });
-      if (!done.held)
-        throw new Error('a worker runs pack-days at this moment: try again when its round has ended');
-      return done.value;
-    },
-    load,
-  );
-
-/**
- * The numbers of days must be given: a default that is shorter than the worker's setting would pack or remove days too
- * early.
- */
-const assertDaysSet = (env: Environment, names: readonly string[]): void => {
-  const unset = env.SVC_ENV === 'production' ? names.filter((name) => !env[name]) : [];
-  if (unset.length > 0)
-    throw new UsageError(
-      `${unset.join(' and ')} must be set to what the worker has; the defaults are 35 and 7 days`,
-    );
-};
-
-/** Why the store does not answer, or is not the one that days were packed into; null: it is the right one. */
-const storeProblem = async (packing: PackDaysDeps): Promise<string | null> => {
-  try {
-    await assertAnswers(packing.objects);
-    await assertSameStore(packing, new AbortController().signal);
-    return null;
-  } catch (error) {
-    return messageOf(error);
-  }
-};
-
-const dayOf = (value: unknown): Day => {
-  if (typeof value !== 'string' || !isDay(value))
-    throw new UsageError(`${String(value)} is not a day: write it as YYYY-MM-DD`);
-  return value;
-};
-
-interface Shown extends DayState {
-  readonly objectBytes: number;
-}
-
-const withObjectBytes = async ({ store }: PackDaysDeps, day: DayState): Promise<Shown> => {
-  const isPacked = day.state !== 'hot' && day.state !== 'broken';
-  const recorded = isPacked ? await store.coldDays.findManifest(day.day) : null;
-  const objects = recorded === null ? [] : Object.values(parseColdDay(recorded.manifest).tables).flat();
-  return { ...day, objectBytes: objects.reduce((sum, { bytes }) => sum + bytes, 0) };
-};
-
-const STATES = ['hot', 'recorded', 'cold', 'broken', 'unpacked'] as const;
-
-const report = (days: readonly Shown[], showsAll: boolean): readonly string[] => [
-  'state       days  in the database      as objects',
-  ...STATES.map((state) => {
-    const those = days.filter((one) => one.state === state);
-    const sum = (of: (one: Shown) => number) => those.reduce((all, one) => all + of(one), 0);
-    return `${state.padEnd(9)}${String(those.length).padStart(7)}${mib(sum(({ bytes }) => bytes))}${mib(sum(({ objectBytes }) => objectBytes))}`;
-  }),
-  ...(days.length === 0
-    ? ['No day is closed yet: the worker closes one some minutes after its end (UTC).']
-    : []),
-  ...(showsAll ? days.map(describe) : []),
-  ...days.flatMap(({ day, problem }) => (problem === null ? [] : [`${day}: ${problem}`])),
-];
-
-/** Work on packed days that is due and not done. */
-const waiting = ({ clock, graceDays }: PackDaysDeps, days: readonly Shown[]): readonly string[] => {
-  const over = days.filter(
-    ({ detachedAtMs }) => detachedAtMs !== null && detachedAtMs < clock.nowMs() - graceDays * DAY_MS,
-  );
-  const uncleared = days.filter(({ isUncleared }) => isUncleared);
-  const say = (those: readonly Shown[], what: string, next: string) =>
-    those.length === 0
-      ? []
-      : [`${those.length} ${those.length === 1 ? 'day' : 'days'} ${what} (first: ${those[0]?.day}): ${next}`];
-  return [
-    ...say(
-      days.filter(({ state }) => state === 'recorded'),
-      'packed and still in the ledger',
-      'the next round of the worker moves them out of the ledger, or logs cold.locked',
-    ),
-    ...say(
-      over,
-      'past the grace period and still kept beside the ledger',
-      'svc-admin ledger drop removes them',
-    ),
-    ...say(
-      uncleared,
-      'older than seven years with action fields in their objects',
-      'the next round of the worker clears them',
-    ),
-  ];
-};
-
-const describe = ({ day, state, bytes, objectBytes, provenAtMs }: Shown): string =>
-  `${day} ${state.padEnd(8)}${mib(bytes)}${mib(objectBytes)}${provenAtMs === null ? '' : `  proven ${new Date(provenAtMs).toISOString()}`}`;
-
-const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`.padStart(16);

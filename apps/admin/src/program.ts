@@ -15,13 +15,8 @@ import {
 } from './keys.ts';
 import { keysCheckCommand } from './keys-check.ts';
 import { keysCompromiseCommand } from './keys-compromise.ts';
-import {
-  ledgerDropCommand,
-  ledgerPackCommand,
-  ledgerStatusCommand,
-  ledgerUnpackCommand,
-  ledgerVerifyCommand,
-} from './ledger.ts';
+import { ledgerDropCommand, ledgerPackCommand, ledgerUnpackCommand, ledgerVerifyCommand } from './ledger.ts';
+import { ledgerStatusCommand } from './ledger-status.ts';
 import { migrateCommand } from './migrate.ts';
 import { pauseCommand, pauseShowCommand, resumeCommand } from './pause.ts';
 import { restoreCommand } from './restore.ts';
