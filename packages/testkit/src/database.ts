@@ -17,7 +17,7 @@ export const templateDatabase = 'svc_template';
  */
 export const SERVICE_ROLE = 'svc_service';
 
-const OWNER = 'svc';
+export const OWNER = 'svc';
 
 /** The same database as that role, where the URL is the owner's. */
 export function asService(databaseUrl: string): string {

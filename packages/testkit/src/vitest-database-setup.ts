@@ -6,7 +6,7 @@ import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-pos
 import { grantService, migrate } from '@svc/store-pg';
 import type { TestProject } from 'vitest/node';
 import { copyCluster, makeClusterFolder, removeAbandonedClusters } from './cluster-folder.ts';
-import { databaseUrl, execute, SERVICE_ROLE, templateDatabase } from './database.ts';
+import { databaseUrl, execute, OWNER, SERVICE_ROLE, templateDatabase } from './database.ts';
 
 interface RunCluster {
   readonly adminUrl: string;
@@ -56,9 +56,14 @@ async function startCluster(): Promise<RunCluster> {
   try {
     // Settings of this server and of those copied from it. Their logs may be in memory.
     await execute(server.url, `ALTER SYSTEM SET max_wal_size = '256MB'`);
+    // Tests open thousands of connections: by default half of the CPU that one takes is for its password.
+    await execute(server.url, 'ALTER SYSTEM SET scram_iterations = 1');
+    await execute(server.url, 'SELECT pg_reload_conf()');
     await execute(server.url, `CREATE DATABASE ${templateDatabase}`);
     await migrate(databaseUrl(server.url, templateDatabase));
-    await execute(server.url, `CREATE ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${new URL(server.url).password}'`);
+    const { password } = new URL(server.url);
+    await execute(server.url, `ALTER ROLE ${OWNER} PASSWORD '${password}'`);
+    await execute(server.url, `CREATE ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${password}'`);
     await grantService(databaseUrl(server.url, templateDatabase), SERVICE_ROLE);
     await execute(server.url, `CREATE DATABASE svc TEMPLATE ${templateDatabase}`);
     await server.stop();
