@@ -34,6 +34,7 @@ import {
   type Receipt,
   renamed,
   serviceOf,
+  withPackedDays,
 } from '@svc/testkit/store/cold-world';
 import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
@@ -51,10 +52,12 @@ const openFolder = withObjectFolders();
 const never = new AbortController().signal;
 /** The nodes' clock, seven years and a day from now. */
 const later = { nowMs: () => Date.now() + 7 * 366 * 86_400_000, resync: async () => {} };
+const packingClock = later as unknown as PackDaysDeps['clock'];
 const packingIn = (objects: ObjectStore, store = stores.first): PackDaysDeps => ({
   ...packingOf(stores.url, store, objects),
-  clock: later as unknown as PackDaysDeps['clock'],
+  clock: packingClock,
 });
+const packed = withPackedDays(stores, openFolder, packingClock);
 const round = (objects: ObjectStore, store = stores.first) => packDays(packingIn(objects, store), never);
 
 /** Makes days that ended three days ago seven years old by the database's clock. */
@@ -163,8 +166,7 @@ const areThere = async (objects: ObjectStore, names: readonly string[]) =>
   Promise.all(names.map(async (name) => (await objects.head(name)) !== null));
 
 it('a packed day is cleared after seven years in objects and detached table; Receipts stay, old objects are deleted', async () => {
-  const objects = await openFolder();
-  await round(objects);
+  const objects = await packed();
   expect(await readWhole(objects)).toEqual(withReceipts);
   const before = await recorded();
   // The database's clock decides, not the node's.
@@ -215,8 +217,7 @@ it('a packed day is cleared after seven years in objects and detached table; Rec
 const bringBackFromLedger = () => tamper(stores.url, 'truncate cold_manifests; delete from cold_days');
 
 it('clearing a packed day gives the same objects as packing a cleared day', async () => {
-  const [one, other] = [await openFolder(), await openFolder()];
-  await round(one);
+  const [one, other] = [await packed(), await openFolder()];
   await becomeOld(true);
   await round(one);
   const cleared = (await recorded()).map(({ manifest }) => parseColdDay(manifest).tables);
@@ -230,8 +231,7 @@ it('clearing a packed day gives the same objects as packing a cleared day', asyn
 });
 
 it('two workers at once add one manifest per day, and every object that it names exists', async () => {
-  const objects = await openFolder();
-  await round(objects);
+  const objects = await packed();
   await becomeOld(true);
   await Promise.all([round(objects), round(objects, stores.second)]);
   expect(await readWhole(objects)).toEqual([]);
@@ -241,8 +241,7 @@ it('two workers at once add one manifest per day, and every object that it names
 });
 
 it('unpacking an old day brings back cleared rows, like those of the ledger', async () => {
-  const objects = await openFolder();
-  await round(objects);
+  const objects = await packed();
   await becomeOld(true);
   const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
   expect(await unpackDay({ databaseUrl: stores.url, day: busy, open })).toBe('kept');
@@ -257,8 +256,7 @@ describe('a day that was brought back before it was old', () => {
       open: (manifest) => new ColdDayReader(objects, parseColdDay(manifest)),
     });
   beforeEach(async () => {
-    objects = await openFolder();
-    await round(objects);
+    objects = await packed();
     expect(await unpack(busy)).toBe('kept');
   });
 
@@ -309,8 +307,7 @@ describe('a day that was brought back before it was old', () => {
 });
 
 it('an object named only by a former manifest without a valid signature is not deleted', async () => {
-  const objects = await openFolder();
-  await round(objects);
+  const objects = await packed();
   const { manifest, manifestHash } = await rowOf(busy);
   const own = `${busy}/manifests/${manifestHash.slice('sha256:'.length)}.jws`;
   const [header = '', payload = '', signature = ''] = manifest.split('.');
@@ -378,8 +375,7 @@ it('an object named by a signed manifest that this database does not know is not
 const PATIENT = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
 
 it('days packed under a former DID are read, proven, cleared and unpacked; without that former DID they are refused', async () => {
-  const objects = await openFolder();
-  await round(objects);
+  const objects = await packed();
   const before = await recorded();
   const as = async <T>(identity: ServiceIdentity, work: (store: Store) => Promise<T>): Promise<T> => {
     const cold = { ...coldPlaceOf(objects), readManifest: manifestReader(identity, nativeCrypto) };
@@ -437,8 +433,7 @@ const setBack = (rows: readonly Row[]) =>
   );
 
 it('a reader that has the former manifest continues with the new one once the former objects are deleted', async () => {
-  const objects = await openFolder();
-  await round(objects);
+  const objects = await packed();
   const before = await recorded();
   await becomeOld(true);
   await round(objects);
@@ -467,8 +462,7 @@ it('a reader that has the former manifest continues with the new one once the fo
 });
 
 it('a database that was set back finds the new manifest in the store, although its own objects are deleted', async () => {
-  const objects = await openFolder();
-  await round(objects);
+  const objects = await packed();
   const before = await recorded();
   await becomeOld(true);
   await round(objects);
@@ -484,8 +478,7 @@ it('a database that was set back finds the new manifest in the store, although i
 });
 
 it('a day with damaged objects stays as it is and is named, and the others are cleared', async () => {
-  const objects = await openFolder();
-  await round(objects);
+  const objects = await packed();
   await becomeOld(true);
   const [first = ''] = parseColdDay((await rowOf(busy)).manifest).tables.receipts.map(({ name }) => name);
   const bytes = await objects.get(first);
@@ -502,9 +495,8 @@ it('a day with damaged objects stays as it is and is named, and the others are c
 });
 
 it('a day that cannot be cleared or purged is named, delays no other day, and is tried again an hour later', async () => {
-  const objects = await openFolder();
+  const objects = await packed();
   const [first = ''] = DUE;
-  await round(objects);
   await becomeOld(true);
   const work = dayWork({ objects, readDayRows: (day, use, from) => readDayRows(stores.url, day, use, from) });
   const full: DayWork = {
@@ -568,8 +560,7 @@ describe('a worker that is killed', () => {
           stores.url,
           `update receipts as r set (${ACTION}) = (select ${ACTION.map((name) => `w.${name}`)} from whole as w where w.receipt_id = r.receipt_id)`,
         );
-        const objects = await openFolder();
-        await round(objects);
+        const objects = await packed();
         await becomeOld(true);
         return objects;
       };

@@ -13,7 +13,7 @@ import type { ReceiptId, Sha256 } from '@svc/protocol';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
-import { bringBack, createColdWorld, DUE, packingOf } from '@svc/testkit/store/cold-world';
+import { bringBack, createColdWorld, DUE, packingOf, withPackedDays } from '@svc/testkit/store/cold-world';
 import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { endSessions, runSql, withSession } from '@svc/testkit/store/session';
@@ -23,7 +23,7 @@ import { dayOfId } from '../receipt-ids.ts';
 import { type UnpackDay, unpackDay } from './unpack-day.ts';
 
 const stores = withStores();
-const openFolder = withObjectFolders();
+const packed = withPackedDays(stores, withObjectFolders());
 
 const [day = '', , busy = ''] = DUE;
 const tableOf = (of: string) => `receipts_${of.replaceAll('-', '')}`;
@@ -32,13 +32,12 @@ let objects: ObjectStore;
 let hot: { receipt_id: ReceiptId }[];
 beforeAll(async () => {
   await createColdWorld(stores.url, stores.first);
-  objects = await openFolder();
   hot = await ledger();
 });
 const packing = (of = objects) => packingOf(stores.url, stores.first, of);
 beforeEach(async () => {
   await bringBack(stores.url);
-  await packDays(packing(), never);
+  objects = await packed();
 });
 
 /** Every column of every Receipt of the due days, from the ledger. */

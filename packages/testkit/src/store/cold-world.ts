@@ -1,6 +1,6 @@
 /** A ledger of closed days with every kind of row that a day may have, and what packing them needs. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { manifestReader, type PackDaysDeps } from '@svc/cold-ledger';
+import { manifestReader, type PackDaysDeps, packDays } from '@svc/cold-ledger';
 import { DAY_MS, type DidWeb, encodeBase64urlText, encodeUlid, type ReceiptId } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
@@ -15,6 +15,7 @@ import {
 } from '@svc/service';
 import { readDayRows } from '@svc/store-pg';
 import { daysAgo, moveFirstDay, tamper } from '../index.ts';
+import type { OpenFolder } from './object-folders.ts';
 import { withSession } from './session.ts';
 
 export const HOT_DAYS = 3;
@@ -202,6 +203,37 @@ export const bringBack = (url: string): Promise<void> =>
        delete from cold_days;
      end $$`,
   );
+
+/**
+ * For tests of days that are packed already. Each call of the function that it answers makes the due days cold, which
+ * must be hot, and opens a copy of their objects. Only the first call packs them, since packing takes most of the time.
+ */
+export const withPackedDays = (
+  stores: { readonly url: string; readonly first: Store },
+  openFolder: OpenFolder,
+  clock = serviceOf({} as Store).clock,
+): (() => Promise<ObjectStore>) => {
+  const pack = async (): Promise<ObjectStore> => {
+    const objects = await openFolder();
+    const coldDays = { ...stores.first.coldDays, listToDetach: async () => [] };
+    const deps = { ...packingOf(stores.url, { ...stores.first, coldDays }, objects), clock };
+    await packDays(deps, new AbortController().signal);
+    await tamper(stores.url, 'create table packed_days as select * from cold_days; delete from cold_days');
+    return objects;
+  };
+  let packed: Promise<ObjectStore> | undefined;
+  return async () => {
+    packed ??= pack();
+    const objects = await openFolder(await packed);
+    await tamper(stores.url, 'insert into cold_days select * from packed_days');
+    const { coldDays } = stores.first;
+    for (const day of DUE) {
+      while (!(await coldDays.keepVerifiers(day, 1_000)));
+      if (!(await coldDays.detach(day))) throw new Error(`${day} is not detached`);
+    }
+    return objects;
+  };
+};
 
 /** Records the keys of `identity` as those of the service, for `fsck`. */
 export const recordKeys = async (url: string): Promise<void> => {

@@ -1,5 +1,5 @@
 /** Object stores in folders that no other test sees. */
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openObjects } from '@svc/object-store';
@@ -7,13 +7,20 @@ import type { ObjectStore } from '@svc/service';
 import { afterAll } from 'vitest';
 import { makeMemoryFolder } from '../cluster-folder.ts';
 
-/**
- * Call it at the top of a test file. Each call of the function that it answers opens an empty store; all are removed
- * after the tests.
- */
-export const withObjectFolders = (): (() => Promise<ObjectStore>) => {
+/** Opens an empty store, or a copy of one that it has opened. */
+export type OpenFolder = (source?: ObjectStore) => Promise<ObjectStore>;
+
+/** Call it at the top of a test file. All stores that it opens are removed after the tests. */
+export const withObjectFolders = (): OpenFolder => {
   const root = makeMemoryFolder();
   afterAll(() => rmSync(root, { recursive: true, force: true }));
-  let count = 0;
-  return async () => (await openObjects(pathToFileURL(join(root, `${count++}`)).href, null)).objects;
+  const folders = new Map<ObjectStore, string>();
+  return async (source) => {
+    const folder = join(root, `${folders.size}`);
+    const from = source && folders.get(source);
+    if (from !== undefined) cpSync(from, folder, { recursive: true });
+    const { objects } = await openObjects(pathToFileURL(folder).href, null);
+    folders.set(objects, folder);
+    return objects;
+  };
 };
