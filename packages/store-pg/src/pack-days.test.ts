@@ -32,7 +32,9 @@ import {
   DUE,
   packingOf,
   type Receipt,
+  withPackedDays,
 } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { dayAfter } from '@svc/transparency';
@@ -47,10 +49,8 @@ const stores = withStores();
 const root = makeMemoryFolder();
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-let folder = 0;
-/** Opens an empty folder. */
-const openFolder = async (): Promise<ObjectStore> =>
-  (await openObjects(pathToFileURL(join(root, `${folder++}`)).href, null)).objects;
+const openFolder = withObjectFolders();
+const packed = withPackedDays(stores, openFolder);
 
 const never = new AbortController().signal;
 const pack = (objects: ObjectStore, change: Partial<PackDaysDeps> = {}, store = stores.first) =>
@@ -224,8 +224,7 @@ const onceOver = async (work: () => Promise<void>): Promise<void> => {
 };
 
 it('packed days and detached rows are append-only; a detached day is dropped after its time and a new proof', async () => {
-  const objects = await openFolder();
-  await pack(objects);
+  const objects = await packed();
   for (const change of [
     `delete from ${FIRST}`,
     `truncate ${FIRST}`,
@@ -261,18 +260,8 @@ it('packed days and detached rows are append-only; a detached day is dropped aft
   });
 });
 
-/** Packs every day, and lets none leave. */
-const packOnly = (objects: ObjectStore) =>
-  pack(objects, {
-    store: {
-      coldDays: { ...stores.first.coldDays, listToDetach: async () => [] },
-      checkpoints: stores.first.checkpoints,
-    },
-  });
-
 it('a day that cannot be proven stays in the ledger and is named, and the days after it leave', async () => {
-  const objects = await openFolder();
-  await packOnly(objects);
+  const objects = await packed('recorded');
   const [first = '', ...others] = DUE;
   const damaged: ObjectStore = Object.assign(Object.create(objects), {
     head: async (name: string) => (name.startsWith(first) ? null : objects.head(name)),
@@ -335,8 +324,7 @@ it('a day whose detaching failed without an answer is named, and leaves an hour 
 });
 
 it('a lock time-out of the ledger ends the detaching of the round: it is awaited for one day, not for each', async () => {
-  const objects = await openFolder();
-  await packOnly(objects);
+  const objects = await packed('recorded');
   const asked = new Set<string>();
   const detach = async (day: string): Promise<boolean> => {
     asked.add(day);
@@ -349,8 +337,7 @@ it('a lock time-out of the ledger ends the detaching of the round: it is awaited
 }, 20_000);
 
 it('a dump that reads a detached day delays its removal, and does not mark the day as broken', async () => {
-  const objects = await openFolder();
-  await pack(objects);
+  const objects = await packed();
   await onceOver(async () => {
     await withSession(stores.url, async (reader) => {
       await reader.query('begin');
@@ -366,8 +353,7 @@ it('a dump that reads a detached day delays its removal, and does not mark the d
 }, 60_000);
 
 it('a session that holds a lock of the ledger delays detaching, and the log names the session', async () => {
-  const objects = await openFolder();
-  await packOnly(objects);
+  const objects = await packed('recorded');
   const warned: unknown[] = [];
   const log = { ...quiet, warn: (...line: unknown[]) => warned.push(line) };
   await withSession(stores.url, async (reader) => {
@@ -390,8 +376,7 @@ it('a session that holds a lock of the ledger delays detaching, and the log name
 }, 60_000);
 
 it('detaching waits for a vacuum of the partition before it asks for any lock of the ledger', async () => {
-  const objects = await openFolder();
-  await packOnly(objects);
+  const objects = await packed('recorded');
   const [day = ''] = DUE;
   const table = `receipts_${day.replaceAll('-', '')}`;
   while (!(await stores.first.coldDays.keepVerifiers(day, 1_000)));
@@ -462,8 +447,7 @@ it('a day that cannot be packed is named and retried hours later, and the days a
 });
 
 it('packDays refuses an object store other than the one that holds the packed days, such as an unmounted folder', async () => {
-  const objects = await openFolder();
-  await pack(objects);
+  const objects = await packed();
   const before = await recorded();
   const other = await openFolder();
   await expect(pack(other)).rejects.toThrow('SVC_COLD must name the store');
@@ -482,8 +466,9 @@ describe('a folder of objects that is replaced by an empty one during a round', 
     ['before the second day is proven to leave', 'findProblem', 'before', ['cold', 'recorded', 'recorded']],
     ['once the second day is proven to leave', 'findProblem', 'after', ['cold', 'recorded', 'recorded']],
   ] as const;
+  let places = 0;
   const taken = async (change: (work: DayWork, take: () => Promise<void>) => DayWork) => {
-    const place = join(root, `${folder++}`);
+    const place = join(root, `${places++}`);
     const kept = `${place}-kept`;
     const open = async () => (await openObjects(pathToFileURL(place).href, null)).objects;
     const objects = await open();
@@ -545,8 +530,7 @@ describe('a folder of objects that is replaced by an empty one during a round', 
   });
 
   it('is not assumed if one of three manifests is lost, and is assumed if two are', async () => {
-    const objects = await openFolder();
-    await packOnly(objects);
+    const objects = await packed('recorded');
     const names = (await stores.first.coldDays.listLatestManifests(3)).map(({ day, manifestHash }) =>
       manifestName(day, manifestHash),
     );
@@ -558,8 +542,7 @@ describe('a folder of objects that is replaced by an empty one during a round', 
 });
 
 it('findLoss holds no transaction open while it reads the objects of a day', async () => {
-  const objects = await openFolder();
-  await pack(objects);
+  const objects = await packed();
   const [first] = await recorded();
   const open: number[] = [];
   const watched: ObjectStore = Object.assign(Object.create(objects), {
@@ -610,8 +593,7 @@ it('a store that does not answer marks no day as broken', async () => {
   const objects: ObjectStore = { put: away, get: away, getRange: away, head: away, list: away, delete: away };
   await expect(pack(objects)).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await recorded()).toEqual([]);
-  const folder = await openFolder();
-  await packOnly(folder);
+  const folder = await packed('recorded');
   await expect(pack(objects)).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await stores.first.coldDays.listBroken()).toEqual([]);
   expect(await pack(folder)).toEqual({ ...NOTHING, detached: DUE.length });
@@ -729,8 +711,7 @@ describe('a packer that is killed', () => {
   it.each(sampleOf(moments, 1))(
     '%s a day is dropped: the day is there or gone as recorded, and the next round completes',
     async (when, dropped) => {
-      const objects = await openFolder();
-      await pack(objects);
+      const objects = await packed();
       await onceOver(async () => {
         let isKilled = false;
         const killed = packDays(

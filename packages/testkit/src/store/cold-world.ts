@@ -206,13 +206,14 @@ export const bringBack = (url: string): Promise<void> =>
 
 /**
  * For tests of days that are packed already. Each call of the function that it answers makes the due days cold, which
- * must be hot, and opens a copy of their objects. Only the first call packs them, since packing takes most of the time.
+ * must be hot, or only records them as packed; and opens a copy of their objects. Only the first call packs them, since
+ * packing takes most of the time.
  */
 export const withPackedDays = (
   stores: { readonly url: string; readonly first: Store },
   openFolder: OpenFolder,
   clock = serviceOf({} as Store).clock,
-): (() => Promise<ObjectStore>) => {
+): ((state?: 'recorded' | 'cold') => Promise<ObjectStore>) => {
   const pack = async (): Promise<ObjectStore> => {
     const objects = await openFolder();
     const coldDays = { ...stores.first.coldDays, listToDetach: async () => [] };
@@ -222,10 +223,11 @@ export const withPackedDays = (
     return objects;
   };
   let packed: Promise<ObjectStore> | undefined;
-  return async () => {
+  return async (state = 'cold') => {
     packed ??= pack();
     const objects = await openFolder(await packed);
     await tamper(stores.url, 'insert into cold_days select * from packed_days');
+    if (state === 'recorded') return objects;
     const { coldDays } = stores.first;
     for (const day of DUE) {
       while (!(await coldDays.keepVerifiers(day, 1_000)));
