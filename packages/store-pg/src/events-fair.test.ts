@@ -4,7 +4,7 @@
  */
 import type { OrgId } from '@svc/protocol';
 import type { EventAudience, EventType, GrantRecord, TakenDelivery } from '@svc/service';
-import { sampleOf } from '@svc/testkit/sampled';
+import { isDeep, sampled, sampleOf } from '@svc/testkit/sampled';
 import { insertSubscription, listTold, openBehind, sequenceAll } from '@svc/testkit/store/events';
 import { withStores } from '@svc/testkit/store/open-store';
 import { alterFunction, runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
@@ -93,8 +93,8 @@ describe('taking due deliveries', () => {
     });
 
   it('reads a few rows per endpoint, however many deliveries wait behind the first one or are under way', async () => {
-    const ENDPOINTS = 40;
-    const WAITING = 200;
+    const ENDPOINTS = sampled({ quick: 25, deep: 40 });
+    const WAITING = sampled({ quick: 100, deep: 200 });
     for (let i = 0; i < ENDPOINTS; i++) await want(rp);
     await denies(WAITING);
     await openAll();
@@ -108,7 +108,7 @@ describe('taking due deliveries', () => {
   });
 
   it('reads no rows of idle, disabled, polled or backing-off subscriptions, and neither does svc_due_since', async () => {
-    const [IDLE, PASSED, FAILING] = [20_000, 5_000, 1_000];
+    const [IDLE, PASSED, FAILING] = sampled({ quick: [2_000, 600, 200], deep: [20_000, 5_000, 1_000] });
     await want(rp);
     await denies(3, null);
     await openAll();
@@ -270,7 +270,7 @@ describe('taking due deliveries', () => {
       expect((await fill(more)).counts.get(late)).toBe(1);
     });
 
-    it('one org may take 32 places while half of the places of its kind are free', async () => {
+    it.runIf(isDeep)('one org may take 32 places while half of the places of its kind are free', async () => {
       const [org = ''] = await insertTenants(1, 33, false);
       expect((await fill()).counts.get(org)).toBe(MAX_PER_ORG);
       const [newcomer = ''] = await insertTenants(1, 33, true);
@@ -490,7 +490,7 @@ describe('a revocation', () => {
 
   it('looks up verifiers only among relying parties that decided on a Grant of the Principal, not among all subscribers', async () => {
     await Promise.all(
-      Array.from({ length: 12 }, async () => {
+      Array.from({ length: sampled({ quick: 4, deep: 12 }) }, async () => {
         const other = await createWorld(stores.first);
         await want(`rp ${other.relyingParty.did}`, ['grant.revoked']);
       }),
@@ -777,13 +777,14 @@ const workOf = (tables: readonly string[], text: string, values: readonly unknow
 
 describe('the work of one call does not grow with the amount of stored data', () => {
   it('sequencing reads only as much of the outbox as it moves, also when nothing may move', async () => {
+    const OUTBOX = sampled({ quick: 1_000, deep: 5_000 });
     await want(rp);
     await denies(1);
     await sequenceAll(stores.url, stores.second);
     await runSql(
       stores.url,
       `insert into event_outbox (event_id, audience, type, occurred_at, data)
-       select 'evt_' || i, $1, 'decision.deny', svc_now(), '{}' from generate_series(1, 5000) as i`,
+       select 'evt_' || i, $1, 'decision.deny', svc_now(), '{}' from generate_series(1, ${OUTBOX}) as i`,
       [rp],
     );
     await runSql(stores.url, 'analyze event_outbox');
@@ -794,7 +795,7 @@ describe('the work of one call does not grow with the amount of stored data', ()
       await runSql(
         stores.url,
         `insert into event_outbox (event_id, audience, type, occurred_at, data)
-         select 'evt_held_' || i, $1, 'decision.deny', svc_now(), '{}' from generate_series(1, 5000) as i`,
+         select 'evt_held_' || i, $1, 'decision.deny', svc_now(), '{}' from generate_series(1, ${OUTBOX}) as i`,
         [rp],
       );
       expect((await workOf(['event_outbox'], sequence)).read).toBeLessThan(100);
@@ -835,7 +836,7 @@ describe('the work of one call does not grow with the amount of stored data', ()
   });
 
   it('an event for everyone is forgotten in steps of a fixed number of deliveries, each reading a bounded number of rows', async () => {
-    const SUBSCRIBERS = 2_000;
+    const SUBSCRIBERS = sampled({ quick: 600, deep: 2_000 });
     const STEP = 100;
     await runSql(
       stores.url,
