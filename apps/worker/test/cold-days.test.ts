@@ -21,9 +21,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ColdDayReader, packTables, parseColdDay } from '@svc/cold-ledger';
+import { loadSecrets } from '@svc/config';
 import { checkDatabase } from '@svc/fsck';
 import { openObjects } from '@svc/object-store';
-import { workOnThread } from '@svc/process';
+import { createLogger, openService, readConfig, workOnThread } from '@svc/process';
 import { encodeBase64urlText, encodeUlid } from '@svc/protocol';
 import { withinMs } from '@svc/service';
 import { awayFromMidnight, daysAgo, tamper, withDatabase } from '@svc/testkit';
@@ -44,6 +45,20 @@ const coldDir = makeMemoryFolder();
 afterAll(() => {
   for (const folder of [keysDir, coldDir, packedDir]) rmSync(folder, { recursive: true, force: true });
 });
+
+/** Opens the service as the worker does, without a place of cold days. */
+const openUntold = async () => {
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    SVC_BASE_URL: 'http://svc.test',
+    SVC_DATA_DIR: keysDir,
+  });
+  const secrets = await loadSecrets(config);
+  const { close } = await openService({
+    ...{ config, secrets, databaseUrl: database.url, logger: createLogger('warn') },
+  });
+  await close();
+};
 
 it('the worker packs and detaches days that are old enough, counts none twice, and leaves no fault for fsck', async () => {
   await makeWorkForEveryJob({ databaseUrl: database.url, keysDir });
@@ -72,11 +87,12 @@ it('the worker packs and detaches days that are old enough, counts none twice, a
   // Not in a sample: pack-days.test.ts of store-pg checks that the next round finds nothing to do.
   if (isDeep) await run();
   expect(await runSql(database.url, cold)).toEqual(left);
-  const untold = startWorker({ databaseUrl: database.url, keysDir, hosts: {}, parameters: ['--once'] });
-  expect(await untold.ended).not.toBe(0);
-  expect(untold.log.join('\n')).toContain(
-    'SVC_COLD is not set, and 2 days of this database can be read only from that store',
-  );
+  const problem = 'SVC_COLD is not set, and 2 days of this database can be read only from that store';
+  if (isDeep) {
+    const untold = startWorker({ databaseUrl: database.url, keysDir, hosts: {}, parameters: ['--once'] });
+    expect(await untold.ended).not.toBe(0);
+    expect(untold.log.join('\n')).toContain(problem);
+  } else await expect(openUntold()).rejects.toThrow(problem);
   expect(await runSql(database.url, counts)).toEqual(counted);
   const faults: string[] = [];
   const { notes } = await checkDatabase({
@@ -328,10 +344,12 @@ describe('svc-admin ledger', () => {
     await tamper(database.url, `alter table ${kept} add column was text`);
     await tamper(database.url, `update ${kept} set was = resource`);
     await setResource(`'another'`);
-    expect(await admin('ledger', 'verify', '--day', busy)).toEqual({
-      code: 1,
-      text: expect.stringContaining(`${busy}  its objects differ from what is kept in receipts from drc_`),
-    });
+    // `unpack` makes the same comparison.
+    if (isDeep)
+      expect(await admin('ledger', 'verify', '--day', busy)).toEqual({
+        code: 1,
+        text: expect.stringContaining(`${busy}  its objects differ from what is kept in receipts from drc_`),
+      });
     expect(await admin('ledger', 'unpack', busy)).toEqual({
       code: 2,
       text: expect.stringContaining(

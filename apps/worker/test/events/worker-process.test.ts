@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { encodeUlid } from '@svc/protocol';
 import { type EventAudience, type Store, sealAuthorization } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
-import { sampled, sampleOf } from '@svc/testkit/sampled';
+import { isDeep, sampled, sampleOf } from '@svc/testkit/sampled';
 import { insertSubscription } from '@svc/testkit/store/events';
 import { openStore } from '@svc/testkit/store/open-store';
 import { runSql, untilAlone } from '@svc/testkit/store/session';
@@ -27,7 +27,7 @@ it('a worker without SVC_WEBHOOK_KEYS logs that nothing is sent, if there is a s
   const options = { databaseUrl: database.url, hosts: {} };
   const { relyingParty } = await createWorld(store);
   const says = async () => (await runOnce(options)).filter((line) => line.includes('webhook.no_root')).length;
-  expect(await says()).toBe(0);
+  if (isDeep) expect(await says()).toBe(0);
   await insertSubscription(store, `rp ${relyingParty.did}`, ['decision.deny']);
   expect(await says()).toBe(1);
   await store.close();
