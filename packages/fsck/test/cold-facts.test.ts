@@ -134,7 +134,7 @@ const held: [what: string, tables: string[], change: string, problem: string][] 
   ],
 ];
 
-it.each(sampleOf(held, 3))('fsck finds %s', async (_, tables, change, problem) => {
+it.each(sampleOf(held, 2))('fsck finds %s', async (_, tables, change, problem) => {
   for (const table of tables)
     await tamper(stores.url, `create table kept_${table} as select * from ${table}`);
   await tamper(stores.url, change);
@@ -327,7 +327,7 @@ it('fsck finds these faults with any batch size, each once', async () => {
       }
       return found.sort();
     });
-  const sizes = [1, 7, 10, 30, 1_000];
+  const sizes = sampleOf([1, 7, 10, 30, 1_000], 3);
   const found = await Promise.all(sizes.map(foundBy));
   await tamper(stores.url, FORGET);
   expect(found[0]?.filter((one) => one.includes(' is kept as '))).toEqual(

@@ -261,7 +261,7 @@ it('packed days and detached rows are append-only; a detached day is dropped aft
 });
 
 it('a day that cannot be proven stays in the ledger and is named, and the days after it leave', async () => {
-  const objects = await packed('recorded');
+  const objects = await packed([]);
   const [first = '', ...others] = DUE;
   const damaged: ObjectStore = Object.assign(Object.create(objects), {
     head: async (name: string) => (name.startsWith(first) ? null : objects.head(name)),
@@ -324,7 +324,7 @@ it('a day whose detaching failed without an answer is named, and leaves an hour 
 });
 
 it('a lock time-out of the ledger ends the detaching of the round: it is awaited for one day, not for each', async () => {
-  const objects = await packed('recorded');
+  const objects = await packed([]);
   const asked = new Set<string>();
   const detach = async (day: string): Promise<boolean> => {
     asked.add(day);
@@ -353,7 +353,7 @@ it('a dump that reads a detached day delays its removal, and does not mark the d
 }, 60_000);
 
 it('a session that holds a lock of the ledger delays detaching, and the log names the session', async () => {
-  const objects = await packed('recorded');
+  const objects = await packed([]);
   const warned: unknown[] = [];
   const log = { ...quiet, warn: (...line: unknown[]) => warned.push(line) };
   await withSession(stores.url, async (reader) => {
@@ -376,7 +376,7 @@ it('a session that holds a lock of the ledger delays detaching, and the log name
 }, 60_000);
 
 it('detaching waits for a vacuum of the partition before it asks for any lock of the ledger', async () => {
-  const objects = await packed('recorded');
+  const objects = await packed([]);
   const [day = ''] = DUE;
   const table = `receipts_${day.replaceAll('-', '')}`;
   while (!(await stores.first.coldDays.keepVerifiers(day, 1_000)));
@@ -530,7 +530,7 @@ describe('a folder of objects that is replaced by an empty one during a round', 
   });
 
   it('is not assumed if one of three manifests is lost, and is assumed if two are', async () => {
-    const objects = await packed('recorded');
+    const objects = await packed([]);
     const names = (await stores.first.coldDays.listLatestManifests(3)).map(({ day, manifestHash }) =>
       manifestName(day, manifestHash),
     );
@@ -593,7 +593,7 @@ it('a store that does not answer marks no day as broken', async () => {
   const objects: ObjectStore = { put: away, get: away, getRange: away, head: away, list: away, delete: away };
   await expect(pack(objects)).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await recorded()).toEqual([]);
-  const folder = await packed('recorded');
+  const folder = await packed([]);
   await expect(pack(objects)).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await stores.first.coldDays.listBroken()).toEqual([]);
   expect(await pack(folder)).toEqual({ ...NOTHING, detached: DUE.length });

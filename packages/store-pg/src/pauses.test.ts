@@ -79,7 +79,7 @@ const besideTheirOrg = (['grant', 'agent', 'principal', 'relying_party'] as cons
   ),
 );
 
-it.each(sampleOf(besideTheirOrg, 12))(
+it.each(sampleOf(besideTheirOrg, 6))(
   'concurrent pauses of a member and its org both take effect: $scope paused: $pauses, org paused: $orgPauses, the member first: $isFirst',
   async ({ scope, pauses, orgPauses, isFirst }) => {
     const orgId = await insertOrg(stores.first);

@@ -1,5 +1,5 @@
 /** Compares the same ledger hot, and with any of its days cold: every call gets the same answer, to the byte. */
-import { packDays, parseColdDay } from '@svc/cold-ledger';
+import { parseColdDay } from '@svc/cold-ledger';
 import type { ApiKeyId, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 import { DAY_MS, dayOf, ulidTimeMs } from '@svc/protocol';
 import {
@@ -28,11 +28,11 @@ import {
   GRANTS,
   KEYS,
   PRINCIPALS,
-  packingOf,
   REASONS,
   type Receipt,
   RPS,
   serviceOf,
+  withPackedDays,
 } from '@svc/testkit/store/cold-world';
 import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { PATIENT, withStores } from '@svc/testkit/store/open-store';
@@ -55,13 +55,13 @@ import { ColdReader, ReadTime } from './cold-reader.ts';
 import { OpenDays } from './open-days.ts';
 
 const stores = withStores();
-const openFolder = withObjectFolders();
+const packed = withPackedDays(stores, withObjectFolders());
 let objects: ObjectStore;
 let reading: Store;
 let world: readonly Receipt[];
 beforeAll(async () => {
   world = await createColdWorld(stores.url, stores.first);
-  objects = await openFolder();
+  objects = await packed([]);
   reading = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(objects), deadlines: PATIENT });
 });
 afterAll(async () => {
@@ -71,10 +71,7 @@ afterAll(async () => {
 /** Makes these days cold, and all others hot. */
 const makeCold = async (days: readonly string[]): Promise<void> => {
   await bringBack(stores.url);
-  const deps = packingOf(stores.url, stores.first, objects);
-  const { coldDays, checkpoints } = stores.first;
-  const some = { ...coldDays, detach: async (day: string) => days.includes(day) && coldDays.detach(day) };
-  await packDays({ ...deps, store: { coldDays: some, checkpoints } }, new AbortController().signal);
+  await packed(days, objects);
 };
 
 const START_MS = Date.parse(DAYS[0] ?? '');

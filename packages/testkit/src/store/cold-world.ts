@@ -205,15 +205,15 @@ export const bringBack = (url: string): Promise<void> =>
   );
 
 /**
- * For tests of days that are packed already. Each call of the function that it answers makes the due days cold, which
- * must be hot, or only records them as packed; and opens a copy of their objects. Only the first call packs them, since
- * packing takes most of the time.
+ * For tests of days that are packed already. Each call of the function that it answers records the due days, which must
+ * be hot, as packed, and detaches those that are named, by default all. It answers `objects`, by default a new copy of
+ * theirs. Only the first call packs the days, since packing takes most of the time.
  */
 export const withPackedDays = (
   stores: { readonly url: string; readonly first: Store },
   openFolder: OpenFolder,
   clock = serviceOf({} as Store).clock,
-): ((state?: 'recorded' | 'cold') => Promise<ObjectStore>) => {
+): ((leaving?: readonly string[], objects?: ObjectStore) => Promise<ObjectStore>) => {
   const pack = async (): Promise<ObjectStore> => {
     const objects = await openFolder();
     const coldDays = { ...stores.first.coldDays, listToDetach: async () => [] };
@@ -223,17 +223,16 @@ export const withPackedDays = (
     return objects;
   };
   let packed: Promise<ObjectStore> | undefined;
-  return async (state = 'cold') => {
+  return async (leaving = DUE, objects) => {
     packed ??= pack();
-    const objects = await openFolder(await packed);
+    const source = await packed;
     await tamper(stores.url, 'insert into cold_days select * from packed_days');
-    if (state === 'recorded') return objects;
     const { coldDays } = stores.first;
-    for (const day of DUE) {
+    for (const day of leaving) {
       while (!(await coldDays.keepVerifiers(day, 1_000)));
       if (!(await coldDays.detach(day))) throw new Error(`${day} is not detached`);
     }
-    return objects;
+    return objects ?? openFolder(source);
   };
 };
 
