@@ -36,9 +36,9 @@ import {
 } from '@svc/testkit/store/cold-world';
 import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql, withSession } from '@svc/testkit/store/session';
+import { alterFunction, runSql, withSession } from '@svc/testkit/store/session';
 import { dayAfter } from '@svc/transparency';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { databaseOn } from '../test/database-on.ts';
 import { Killed, through } from '../test/killed-packer.ts';
 import { ColdReader } from './cold/cold-reader.ts';
@@ -336,8 +336,15 @@ it('a lock time-out of the ledger ends the detaching of the round: it is awaited
   expect([...asked]).toEqual([DUE[0]]);
 }, 20_000);
 
+/** Shortens a time limit of a database function until the end of the test. */
+const hurry = async (name: string, limit: string, shorter: string): Promise<void> => {
+  const source = await alterFunction(stores.url, name, `'${limit}'`, `'${shorter}'`);
+  onTestFinished(async () => void (await runSql(stores.url, source)));
+};
+
 it('a dump that reads a detached day delays its removal, and does not mark the day as broken', async () => {
   const objects = await packed();
+  await hurry('svc_drop_detached_day', '2s', '200ms');
   await onceOver(async () => {
     await withSession(stores.url, async (reader) => {
       await reader.query('begin');
@@ -354,6 +361,7 @@ it('a dump that reads a detached day delays its removal, and does not mark the d
 
 it('a session that holds a lock of the ledger delays detaching, and the log names the session', async () => {
   const objects = await packed([]);
+  await hurry('svc_detach_day', '100ms', '10ms');
   const warned: unknown[] = [];
   const log = { ...quiet, warn: (...line: unknown[]) => warned.push(line) };
   await withSession(stores.url, async (reader) => {
@@ -377,6 +385,7 @@ it('a session that holds a lock of the ledger delays detaching, and the log name
 
 it('detaching waits for a vacuum of the partition before it asks for any lock of the ledger', async () => {
   const objects = await packed([]);
+  await hurry('svc_detach_day', '1500ms', '300ms');
   const [day = ''] = DUE;
   const table = `receipts_${day.replaceAll('-', '')}`;
   while (!(await stores.first.coldDays.keepVerifiers(day, 1_000)));

@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { startEventDeliverer } from '@svc/process';
 import { encodeUlid } from '@svc/protocol';
 import { type EventAudience, type EventType, reasonOf, sealAuthorization } from '@svc/service';
-import { sampleOf } from '@svc/testkit/sampled';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
@@ -285,20 +285,23 @@ describe('a push endpoint', () => {
     ]);
   });
 
-  it.each([202, 400])('that answers %d with a body of 1 GB is not read to the end', async (status) => {
-    let sent = 0;
-    const { delivery } = await attempt((_, response) => {
-      const chunk = Buffer.alloc(1_048_576);
-      response.writeHead(status, { 'content-length': String(1_073_741_824) });
-      const more = (): void => {
-        while (sent < 1_073_741_824 && response.write(chunk)) sent += chunk.length;
-      };
-      response.on('drain', more);
-      more();
-    });
-    expect(sent).toBeLessThan(64 * 1_048_576);
-    expect(delivery).toMatchObject({ state: status === 202 ? 'delivered' : 'waiting', lastStatus: status });
-  });
+  it.each(sampleOf([202, 400], 1))(
+    'that answers %d with a body of 1 GB is not read to the end',
+    async (status) => {
+      let sent = 0;
+      const { delivery } = await attempt((_, response) => {
+        const chunk = Buffer.alloc(1_048_576);
+        response.writeHead(status, { 'content-length': String(1_073_741_824) });
+        const more = (): void => {
+          while (sent < 1_073_741_824 && response.write(chunk)) sent += chunk.length;
+        };
+        response.on('drain', more);
+        more();
+      });
+      expect(sent).toBeLessThan(64 * 1_048_576);
+      expect(delivery).toMatchObject({ state: status === 202 ? 'delivered' : 'waiting', lastStatus: status });
+    },
+  );
 
   it('that answers 410 has its stream paused, which one stream-updated event and the status say', async () => {
     const { received, stream, deliver } = await attempt((_, response) => response.writeHead(410).end());
@@ -338,21 +341,26 @@ describe('a push endpoint', () => {
     expect(await statusOf(stream)).toEqual({ status: 'enabled', reason: null });
   });
 
-  it('that never answers fails at the deadline, and meanwhile SETs for other endpoints arrive', async () => {
-    const { received, answers, deps } = await start(1_000);
-    const silent = await openStream('silent');
-    const healthy = await openStream('healthy');
-    answers.set('silent.hooks.example', () => {});
-    await tell(40);
-    const deliverer = startEventDeliverer(deps);
-    await until(() => received.filter(({ host }) => host === 'healthy.hooks.example').length >= 40);
-    const open = async (stream: Stream) =>
-      (await deliveriesOf(stream)).filter(({ state }) => state === 'waiting');
-    expect(await open(silent)).toHaveLength(40);
-    await until(async () => (await deliveriesOf(silent)).some(({ lastProblem }) => lastProblem !== null));
-    await until(async () => (await open(healthy)).length === 0);
-    await deliverer.stop();
-  }, 60_000);
+  // In a sample, delivery.test.ts has a webhook endpoint that never answers.
+  it.runIf(isDeep)(
+    'that never answers fails at the deadline, and meanwhile SETs for other endpoints arrive',
+    async () => {
+      const { received, answers, deps } = await start(1_000);
+      const silent = await openStream('silent');
+      const healthy = await openStream('healthy');
+      answers.set('silent.hooks.example', () => {});
+      await tell(40);
+      const deliverer = startEventDeliverer(deps);
+      await until(() => received.filter(({ host }) => host === 'healthy.hooks.example').length >= 40);
+      const open = async (stream: Stream) =>
+        (await deliveriesOf(stream)).filter(({ state }) => state === 'waiting');
+      expect(await open(silent)).toHaveLength(40);
+      await until(async () => (await deliveriesOf(silent)).some(({ lastProblem }) => lastProblem !== null));
+      await until(async () => (await open(healthy)).length === 0);
+      await deliverer.stop();
+    },
+    60_000,
+  );
 
   it('that has not answered for five days is told that its stream is paused; meanwhile SETs for others arrive', async () => {
     const { received, answers, logged, deps } = await start();
