@@ -11,23 +11,24 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { DOMAIN, nodeEnv, startApiNodes } from '../world/api-node.ts';
 import { startSeparateNodes } from '../world/api-process.ts';
 import { productionEnv } from '../world/production.ts';
+import { runAdmin } from '../world/run-admin.ts';
 import { runProgram } from '../world/run-program.ts';
 import { call } from '../world/tenants.ts';
 
 const database = withDatabase();
 const production = productionEnv();
 const configCheck = (env: Readonly<Record<string, string>>, ...more: readonly string[]) =>
-  runProgram('apps/admin', ['config', 'check', ...more], env);
+  runAdmin(['config', 'check', ...more], env);
 
-it('svc-admin config check reports every fault of the environment and of the database settings', () => {
-  const faulty = configCheck({ SVC_ENV: 'production', SVC_PROT: '1' });
+it('svc-admin config check reports every fault of the environment and of the database settings', async () => {
+  const faulty = runProgram('apps/admin', ['config', 'check'], { SVC_ENV: 'production', SVC_PROT: '1' });
   expect([faulty.status, faulty.out]).toEqual([
     1,
     expect.stringMatching(/SVC_PROT.*SVC_PORT\?[\s\S]*DATABASE_URL is required/),
   ]);
   const well = nodeEnv(database.url, production);
   // The tests' server is not durable, which production refuses.
-  const found = configCheck(well);
+  const found = await configCheck(well);
   expect(found).toMatchObject({ status: 1, out: expect.stringContaining('Set fsync = on') });
   // A server was reached, so all other checks of it ran.
   expect(found.out).toMatch(/^(ok {5}|warning )connections/m);
@@ -35,32 +36,32 @@ it('svc-admin config check reports every fault of the environment and of the dat
 
 it.runIf(isDeep)(
   'svc-admin config check --offline uses no database, and --program worker checks the settings of the worker',
-  () => {
-    const offline = configCheck(nodeEnv(database.url, production), '--offline');
+  async () => {
+    const offline = await configCheck(nodeEnv(database.url, production), '--offline');
     expect([offline.status, offline.out]).toEqual([0, 'ok     configuration\nok     keys\nIt can start.\n']);
-    const development = configCheck(nodeEnv(database.url, {}), '--program', 'worker');
+    const development = await configCheck(nodeEnv(database.url, {}), '--program', 'worker');
     expect(development).toMatchObject({ status: 0, out: expect.stringContaining('ok     database') });
   },
 );
 
-it('svc-admin config check reports an unreachable database once, and skips the checks that need it', () => {
+it('svc-admin config check reports an unreachable database once, and skips the checks that need it', async () => {
   const env = {
     ...nodeEnv(database.url, {}),
     DATABASE_URL: 'postgres://nobody@127.0.0.1:1/svc',
     SVC_FENCE: `file://${join(tmpdir(), `svc-fence-${process.pid}`)}`,
   };
-  const { status, out } = configCheck(env);
+  const { status, out } = await configCheck(env);
   expect([status, out.match(/ECONNREFUSED/g)?.length]).toEqual([1, 1]);
   expect(out).toMatch(/^- +fence: not checked, since the database was not reached$/m);
 });
 
-it('svc-admin config check only warns of an unreachable replica and of a missing SVC_COLD folder', () => {
+it('svc-admin config check only warns of an unreachable replica and of a missing SVC_COLD folder', async () => {
   const away = {
     ...nodeEnv(database.url, {}),
     SVC_COLD: `file://${join(tmpdir(), `svc-no-such-${process.pid}`)}`,
     DATABASE_READ_URL: 'postgres://nobody@127.0.0.1:1/svc',
   };
-  const { status, out } = configCheck(away);
+  const { status, out } = await configCheck(away);
   expect([status, out]).toEqual([0, expect.stringMatching(/^warning cold days:$[\s\S]*is it mounted\?/m)]);
   expect(out).toMatch(/^warning replica:$/m);
   expect(out).toMatch(/It can start in development mode: SVC_ENV is not production\.\n$/);
@@ -72,8 +73,8 @@ it('svc-admin config check and a starting node warn of a store without the last 
   mkdirSync(join(folder, '.drafts'));
   const cold = { SVC_COLD: pathToFileURL(folder).href };
   const sentence = 'the store has no manifest of 2026-01-01, which was packed last';
-  const check = () => configCheck(nodeEnv(database.url, cold)).out;
-  const before = check();
+  const check = async () => (await configCheck(nodeEnv(database.url, cold))).out;
+  const before = await check();
   await tamper(
     database.url,
     `insert into cold_days (day, state, manifest, manifest_hash) values ('2026-01-01', 'recorded', 'a.b.c', $1)`,
@@ -96,7 +97,7 @@ it('svc-admin config check and a starting node warn of a store without the last 
     expect(metrics.text).toMatch(/^svc_cold_store_known -1$/m);
     expect(log).toContain('"cold.another_store"');
     expect(before).toMatch(/^ok {5}packed days$/m);
-    expect(check()).toMatch(new RegExp(`^warning packed days:\n.*${sentence}`, 'm'));
+    expect(await check()).toMatch(new RegExp(`^warning packed days:\n.*${sentence}`, 'm'));
   } finally {
     await tamper(database.url, 'delete from cold_days');
     rmSync(folder, { recursive: true });
@@ -122,14 +123,14 @@ describe('svc-admin config check reports as a fault', () => {
       /^FAULT {2}packed days:\n {7}SVC_COLD is not set, and a day of this database/m,
     ],
   ])('%s', async (_, begin, end, fault) => {
-    expect(check()).toMatchObject({
+    expect(await check()).toMatchObject({
       status: 0,
       out: expect.stringMatching(/^ok {5}packed days\nok {5}fence$/m),
     });
     await tamper(database.url, begin);
     try {
       await expect(start()).rejects.toThrow(/this database/);
-      expect(check()).toMatchObject({ status: 1, out: expect.stringMatching(fault) });
+      expect(await check()).toMatchObject({ status: 1, out: expect.stringMatching(fault) });
     } finally {
       await tamper(database.url, end);
     }
@@ -144,7 +145,7 @@ describe('svc-admin config check reports as a fault', () => {
     await runSql(database.url, `create role ${role} login password 'p'`);
     const later = `insert into migrations (name, sha256, runs_from) values ('9999-later', 'x', '9999-later')`;
     try {
-      const { status, out } = configCheck(nodeEnv(unmigrated, { SVC_FENCE: 'none' }));
+      const { status, out } = await configCheck(nodeEnv(unmigrated, { SVC_FENCE: 'none' }));
       expect([status, out]).toEqual([
         1,
         expect.stringMatching(/^FAULT {2}database:\n.*migrations are missing/m),
@@ -152,7 +153,7 @@ describe('svc-admin config check reports as a fault', () => {
       expect(out).toMatch(/^- {6}fence: not compared with the database/m);
       await runSql(database.url, later);
       await expect(start()).rejects.toThrow('start a later version');
-      expect(check()).toMatchObject({ status: 1, out: expect.stringContaining('start a later version') });
+      expect(await check()).toMatchObject({ status: 1, out: expect.stringContaining('start a later version') });
     } finally {
       await runSql(database.url, `delete from migrations where name = '9999-later'`);
       await runSql(database.url, `drop database ${name} with (force)`);
@@ -176,10 +177,10 @@ describe('svc-admin config check reports as a fault', () => {
   it.each(['retired', 'compromised'])('a key that is first in its set although it is %s', async (state) => {
     const { x } = JSON.parse(readFileSync(production.SVC_STATUS_KEYS ?? '', 'utf8')).keys[0];
     await publish(encodeMultikey(new Uint8Array(Buffer.from(x, 'base64url'))));
-    expect(configCheck(env()).out).toMatch(/^ok {5}published keys$/m);
+    expect((await configCheck(env())).out).toMatch(/^ok {5}published keys$/m);
     await tamper(database.url, 'insert into service_key_ends (kid, state) values ($1, $2)', [kid, state]);
     for (const program of sampleOf(['worker', 'api'], 1))
-      expect(configCheck(env(), '--program', program)).toMatchObject({
+      expect(await configCheck(env(), '--program', program)).toMatchObject({
         status: 1,
         out: expect.stringMatching(
           `FAULT  published keys:\n *${kid}: it is first in its set, but has ended: .*, ${state} `,
@@ -190,7 +191,7 @@ describe('svc-admin config check reports as a fault', () => {
   it('a kid that was published with another key', async () => {
     const key = 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
     await publish(key);
-    expect(configCheck(env()).out).toMatch(
+    expect((await configCheck(env())).out).toMatch(
       new RegExp(`^FAULT {2}published keys:\n *${kid}: its public key was ${key} and is now z6Mk`, 'm'),
     );
   });
@@ -205,10 +206,10 @@ it('svc-admin config check reports a trigger that was dropped after the start; /
      where tgrelid = 'audit_events'::regclass and tgname = 'refuse_change'`,
   );
   await runSql(database.url, 'drop trigger refuse_change on audit_events');
-  const without = check();
+  const without = await check();
   const health = await call(nodes.processes[0]?.baseUrl ?? '', 'GET', '/healthz');
   await runSql(database.url, trigger?.definition ?? '');
-  const restored = check();
+  const restored = await check();
   await nodes.stop();
   expect(without).toMatchObject({
     status: 1,
