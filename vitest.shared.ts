@@ -15,6 +15,7 @@ const alias = [
   { find: /^@svc\/testkit$/, replacement: testkit('index.ts') },
   { find: /^@svc\/testkit\/(.*)$/, replacement: testkit('$1.ts') },
   { find: '@svc/vectors/src', replacement: at('vectors/src') },
+  { find: '@svc/admin/test', replacement: at('apps/admin/test') },
 ];
 
 const projectsWithDatabase = new Set([

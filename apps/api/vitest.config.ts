@@ -33,6 +33,7 @@ const calm = [
   'operator',
   'packed',
   'pause-race',
+  'read-replica',
   'replay',
   'revocation-line',
   'restore',

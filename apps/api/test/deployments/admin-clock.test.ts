@@ -1,15 +1,14 @@
 /** `svc-admin clock` as an operator runs it; apps/worker, clock-repair.test.ts, tests what the repair undoes. */
 import { tamper, withDatabase } from '@svc/testkit';
-import { programFile } from '@svc/testkit/process/program-file';
-import { startProgram } from '@svc/testkit/process/start-program';
 import { isDeep } from '@svc/testkit/sampled';
 import { expect, it } from 'vitest';
+import { runAdmin } from '../world/run-admin.ts';
 
 const database = withDatabase();
 
 const run = async (...parameters: readonly string[]) => {
-  const program = startProgram(programFile('apps/admin'), { DATABASE_URL: database.url }, parameters);
-  return { code: await program.ended, text: program.log.join('\n') };
+  const { status, out, err } = await runAdmin(parameters, { DATABASE_URL: database.url });
+  return { code: status, text: out + err };
 };
 
 it('svc-admin clock exits with 1 for a seal or mark in the future, and clock repair repairs it', async () => {

@@ -153,7 +153,10 @@ describe('svc-admin config check reports as a fault', () => {
       expect(out).toMatch(/^- {6}fence: not compared with the database/m);
       await runSql(database.url, later);
       await expect(start()).rejects.toThrow('start a later version');
-      expect(await check()).toMatchObject({ status: 1, out: expect.stringContaining('start a later version') });
+      expect(await check()).toMatchObject({
+        status: 1,
+        out: expect.stringContaining('start a later version'),
+      });
     } finally {
       await runSql(database.url, `delete from migrations where name = '9999-later'`);
       await runSql(database.url, `drop database ${name} with (force)`);

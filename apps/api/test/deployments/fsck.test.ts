@@ -19,6 +19,7 @@ import { bodyFor, CALL, issueBudget, usesOf } from '../world/budgets.ts';
 import { closeToday } from '../world/close-today.ts';
 import { withSeparateNodes } from '../world/deployment.ts';
 import { createKeyedPrincipal } from '../world/keyed-principal.ts';
+import { runAdmin } from '../world/run-admin.ts';
 import { runProgramBeside } from '../world/run-program.ts';
 import { type Known, tamperings } from '../world/tamperings.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
@@ -205,7 +206,8 @@ describe('svc-admin fsck', () => {
 
   it('exits with 0 without faults, with 1 and the faults otherwise, and with 2 if the database is unreachable', async () => {
     const nowhere = { DATABASE_URL: 'postgres://nobody:none@127.0.0.1:1/x' };
-    const [well, away] = await Promise.all([run(['fsck'], env()), run(['fsck'], nowhere)]);
+    const well = await runAdmin(['fsck'], env());
+    const away = await runAdmin(['fsck'], nowhere);
     expect([well.status, well.err, away.status]).toEqual([0, '', 2]);
     expect(well.out).toContain('No faults.');
     await tamper(deployment.databaseUrl, ONE_MORE);

@@ -14,10 +14,11 @@ import { createVerifier } from '@svc/sdk-rp';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { isDeep } from '@svc/testkit/sampled';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { DOMAIN, nodeEnv } from '../world/api-node.ts';
+import { DOMAIN, nodeEnv, startApiNodes } from '../world/api-node.ts';
 import { closeToday } from '../world/close-today.ts';
 import { contractCall, contractFetch } from '../world/contract-call.ts';
 import { withSeparateNodes } from '../world/deployment.ts';
+import { runAdmin } from '../world/run-admin.ts';
 import { runProgram } from '../world/run-program.ts';
 import { ACTION, issueGrant, type Receipt, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
@@ -50,7 +51,7 @@ const fenceFolder = join(dataDir, 'fence');
 /** Runs svc-admin as the operator does, in the environment of the API. */
 const adminWith = (more: Readonly<Record<string, string>>, ...parameters: string[]) => {
   const env = { ...operatorEnv(), SVC_FENCE: pathToFileURL(fenceFolder).href, ...more };
-  return runProgram('apps/admin', parameters, env);
+  return runAdmin(parameters, env);
 };
 const admin = (...parameters: string[]) => adminWith({}, ...parameters);
 
@@ -113,10 +114,10 @@ const allowedOnEveryNode = async (kid: string) => {
 describe('after the leak of a Receipt key', () => {
   let leaked: Partial<Jwk>;
 
-  it('svc-admin keys compromise replaces the key in its file by a new one, with mode 600 and without access to other keys', () => {
+  it('svc-admin keys compromise replaces the key in its file by a new one, with mode 600 and without access to other keys', async () => {
     leaked = readKeys(receiptFile)[0] ?? {};
     const away = { SVC_STATUS_KEYS: join(dataDir, 'away', 'status-keys.json') };
-    const { status, out, err } = adminWith(away, 'keys', 'compromise', 'receipt-1');
+    const { status, out, err } = await adminWith(away, 'keys', 'compromise', 'receipt-1');
     expect([status, err]).toEqual([0, '']);
     expect(out).toContain('receipt-2 signs, and receipt-1 has no private part any more');
     expect(out).not.toContain(leaked.d);
@@ -162,32 +163,35 @@ describe('after the leak of a Receipt key', () => {
   });
 
   it('a node with the old key file does not start, and its error says to put a new key first', async () => {
-    const [port, adminPort] = await findFreePorts(2);
     const current = readFileSync(receiptFile, 'utf8');
     writeFileSync(receiptFile, JSON.stringify({ keys: [leaked] }));
     try {
+      const refused = /#receipt-1 is compromised since .* put a new key first/;
+      const within = startApiNodes(1, deployment.databaseUrl, { SVC_DATA_DIR: dataDir });
+      await expect(within).rejects.toThrow(refused);
+      if (!isDeep) return;
+      const [port, adminPort] = await findFreePorts(2);
       const ports = { SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort) };
       const started = runProgram('apps/api', [], { ...operatorEnv(), ...ports });
-      expect(started.status).toBe(1);
-      expect(started.err).toMatch(/#receipt-1 is compromised since .* put a new key first/);
+      expect([started.status, started.err]).toEqual([1, expect.stringMatching(refused)]);
     } finally {
       writeFileSync(receiptFile, current);
     }
   });
 
-  it.runIf(isDeep)('svc-admin keys compromise can be repeated without making another key', () => {
-    expect(admin('keys', 'compromise', `${SERVICE}#receipt-1`).status).toBe(0);
+  it.runIf(isDeep)('svc-admin keys compromise can be repeated without making another key', async () => {
+    expect((await admin('keys', 'compromise', `${SERVICE}#receipt-1`)).status).toBe(0);
     expect(readKeys(receiptFile)[0]?.kid).toBe('receipt-2');
   });
 
-  it.runIf(isDeep)('svc-admin keys lists the key as compromised', () => {
-    expect(admin('keys').out).toMatch(
+  it.runIf(isDeep)('svc-admin keys lists the key as compromised', async () => {
+    expect((await admin('keys')).out).toMatch(
       /#receipt-1 {2}published .*, compromised .*\n.*#receipt-2 {2}published [^,]*\n/,
     );
   });
 
-  it.runIf(isDeep)('svc-admin keys compromise refuses a key that never existed', () => {
-    const { status, err } = admin('keys', 'compromise', 'status-9');
+  it.runIf(isDeep)('svc-admin keys compromise refuses a key that never existed', async () => {
+    const { status, err } = await admin('keys', 'compromise', 'status-9');
     expect([status, err]).toEqual([2, expect.stringContaining('has no key status-9')]);
   });
 
@@ -197,7 +201,7 @@ describe('after the leak of a Receipt key', () => {
       return rows.map(({ credential }) => headerOf(String(credential)).kid);
     };
     expect(new Set(await signers())).toEqual(new Set([`${SERVICE}#status-1`]));
-    const { status, out } = admin('keys', 'compromise', 'status-1');
+    const { status, out } = await admin('keys', 'compromise', 'status-1');
     expect([status, out]).toEqual([0, expect.stringContaining('status lists are signed anew.')]);
     expect(new Set(await signers())).toEqual(new Set([`${SERVICE}#status-2`]));
     await vi.waitFor(
@@ -239,7 +243,7 @@ describe('after the leak of a Receipt key', () => {
   it.runIf(isDeep)(
     'an earlier Receipt still verifies after the status key that signed its day has leaked too',
     async () => {
-      expect(admin('keys', 'compromise', 'status-2').status).toBe(0);
+      expect((await admin('keys', 'compromise', 'status-2')).status).toBe(0);
       await vi.waitFor(
         async () => {
           const serviceDidDocument = await didDocument();

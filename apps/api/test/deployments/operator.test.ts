@@ -18,6 +18,7 @@ import { nodeEnv } from '../world/api-node.ts';
 import { type ApiProcess, startApiProcess, stopAtOnce } from '../world/api-process.ts';
 import { svcAdmin } from '../world/fence.ts';
 import { productionEnv } from '../world/production.ts';
+import { runAdmin } from '../world/run-admin.ts';
 import { runProgram as run, runProgramBeside } from '../world/run-program.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
@@ -90,9 +91,9 @@ describe('svc-admin', () => {
 
   it.each(sampleOf([['fsck'], ['migrate'], ['keys'], ['clock'], ['restore']], 1))(
     'in production refuses a remote database without TLS: %s',
-    (...words) => {
+    async (...words) => {
       const DATABASE_URL = 'postgres://svc:secret@db.internal/svc';
-      const { status, err } = run('apps/admin', words, {
+      const { status, err } = await runAdmin(words, {
         ...production,
         SVC_ENV: 'production',
         DATABASE_URL,
@@ -146,12 +147,18 @@ describe('svc-admin on a running service', () => {
   it('registers an org, an org key and a relying party that work', async () => {
     const org = JSON.parse((await admin('org', 'create', 'acme', '--name', 'Acme')).out);
     const settings = ['--profile', 'svc-base-v2', '--proof-window', '90', '--verify-rate-limit', '1200'];
-    const [key, shop] = (
-      await Promise.all([
-        admin('org', 'key', org.org_id),
-        admin('relying-party', 'create', '--slug', 'shop-1', '--org', org.org_id, ...settings),
-      ])
-    ).map(({ out }) => JSON.parse(out));
+    const create = async (...parameters: readonly string[]) =>
+      JSON.parse((await runAdmin([...parameters, '--api', node.baseUrl], nodeEnv(database.url, {}))).out);
+    const key = await create('org', 'key', org.org_id);
+    const shop = await create(
+      'relying-party',
+      'create',
+      '--slug',
+      'shop-1',
+      '--org',
+      org.org_id,
+      ...settings,
+    );
     const members = await call(node.baseUrl, 'GET', `/orgs/${org.org_id}`, { key: key.api_key });
     const me = await call(node.baseUrl, 'GET', '/me', { key: shop.api_key });
     const own = await call(node.baseUrl, 'GET', `/relying-parties/${encodeURIComponent(shop.did)}`, {
@@ -208,7 +215,7 @@ describe('svc-admin on a running service', () => {
     if (isDeep) expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({ status: 0, out: ok });
     const keys = 'insert into service_keys (kid, public_key) values ($1, $2) on conflict do nothing';
     await runSql(unclaimed.url, keys, ['did:web:keys.test#receipt-1', 'z6Mkother']);
-    expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({
+    expect(await runAdmin(['keys', 'check'], env)).toMatchObject({
       status: 1,
       out: expect.stringMatching(
         /FAULT {2}did:web:keys\.test#receipt-1 {2}its public key was z6Mk[\s\S]*ok {5}did:web:keys\.test#status-1/,

@@ -13,8 +13,12 @@ const database = withDatabase();
 
 const start = async (env: Readonly<Record<string, string>>): Promise<ApiProcess> => {
   const { processes, stop } = await startApiProcesses(1, database.url, env);
-  onTestFinished(() => stop());
   const [api] = processes;
+  onTestFinished(() => {
+    // It would first start processes in place of those that a test has killed.
+    api?.signal('SIGKILL');
+    return stop();
+  });
   return api ?? expect.unreachable();
 };
 

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN, type InnerNode, nodeEnv } from '../world/api-node.ts';
 import { dataFolder } from '../world/data-folder.ts';
 import { withOwnDeployment } from '../world/deployment.ts';
-import { runProgram } from '../world/run-program.ts';
+import { runAdmin } from '../world/run-admin.ts';
 import { callUntilSettled, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const dataDir = dataFolder();
@@ -35,8 +35,7 @@ const makeStale = async () => {
   await serviceKeys.end(kid, 'compromised');
 };
 
-const admin = (...parameters: string[]) =>
-  runProgram('apps/admin', parameters, nodeEnv(deployment.databaseUrl, STALE));
+const admin = (...parameters: string[]) => runAdmin(parameters, nodeEnv(deployment.databaseUrl, STALE));
 
 const OF_LOG = {
   msg: 'revocation',
@@ -59,10 +58,10 @@ it('from svc-admin pause until svc-admin resume every node denies every tenant, 
   const before = await deployment.createTenants();
   expect(await reasonsOf(before)).toEqual([null, null]);
   if (isDeep) {
-    expect(admin('pause', 'show')).toMatchObject({ status: 0, out: 'The service is not paused.\n' });
-    expect(admin('resume')).toMatchObject({ status: 0, out: 'It was never paused.\n' });
+    expect(await admin('pause', 'show')).toMatchObject({ status: 0, out: 'The service is not paused.\n' });
+    expect(await admin('resume')).toMatchObject({ status: 0, out: 'It was never paused.\n' });
   }
-  const paused = admin('pause', '--reason', 'a leak');
+  const paused = await admin('pause', '--reason', 'a leak');
   expect(paused).toMatchObject({
     status: 0,
     out: expect.stringMatching(/^Paused since .*Z: no ALLOW is dated later\.\n$/),
@@ -70,7 +69,7 @@ it('from svc-admin pause until svc-admin resume every node denies every tenant, 
   // It prints only the line that a node would log, for a restore.
   expect(JSON.parse(paused.err)).toMatchObject({ ...OF_LOG, kept: { is_paused: true, reason: 'a leak' } });
   if (isDeep)
-    expect(admin('pause', '--reason', 'another')).toMatchObject({
+    expect(await admin('pause', '--reason', 'another')).toMatchObject({
       status: 0,
       out: expect.stringMatching(
         /later\.\nIt was already paused, and stays paused with its reason: a leak\.\n$/,
@@ -80,7 +79,10 @@ it('from svc-admin pause until svc-admin resume every node denies every tenant, 
   for (const tenants of [before, meanwhile])
     expect(await reasonsOf(tenants)).toEqual(Array(2).fill('SERVICE_UNAVAILABLE'));
   if (isDeep)
-    expect(admin('pause', 'show')).toMatchObject({ status: 1, out: expect.stringMatching(/Z: a leak\n$/) });
+    expect(await admin('pause', 'show')).toMatchObject({
+      status: 1,
+      out: expect.stringMatching(/Z: a leak\n$/),
+    });
   const shown = await deployment.call('GET', '/pauses', { key: before.rpKey });
   expect(shown.json.pauses).toMatchObject([
     { scope: 'service', reason: 'a leak', paused_by: { kind: 'admin' } },
@@ -90,7 +92,7 @@ it('from svc-admin pause until svc-admin resume every node denies every tenant, 
     const body = { scope: 'service', subject: 'service' };
     expect((await deployment.call('POST', '/pauses/resume', { key, body })).status).toBe(400);
   }
-  const resumed = admin('resume');
+  const resumed = await admin('resume');
   expect(resumed).toMatchObject({ status: 0, out: expect.stringMatching(/^Resumed at .*Z\.\n$/) });
   expect(JSON.parse(resumed.err)).toMatchObject({ ...OF_LOG, kept: { is_paused: false } });
   for (const tenants of [before, meanwhile]) expect(await reasonsOf(tenants)).toEqual([null, null]);

@@ -14,7 +14,7 @@ import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world
 const database = withDatabase();
 /** Few, so that a loaded machine answers each before the deadline of its request; a 503 would be an answer as well. */
 const CLIENTS = 5;
-const ANSWERS = sampled({ quick: 40, deep: 100 });
+const ANSWERS = sampled({ quick: 20, deep: 100 });
 
 /** Sends a call that waits for an approval; resolves once the process has received it. */
 const waitForApproval = async (baseUrl: string) => {

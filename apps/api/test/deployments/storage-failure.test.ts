@@ -210,25 +210,30 @@ describe('with a synchronous standby that does not answer', () => {
     expect(answer.headers['svc-idempotent-replay']).toBe('true');
   }, 60_000);
 
-  it('a sign-up is 503 although its org is already visible', async () => {
-    await recover();
-    const signUp = requestOf();
-    const key = PROVISION_KEY;
-    await setStandby('nobody');
-    try {
-      const answer = call(baseUrl(), 'POST', '/orgs/self-serve', { key, body: signUp });
-      /** Cancels the wait of a session: what it committed becomes visible, but only on this server. */
-      const cancelAndLook = async () => {
-        const waiting = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
-        await runSql(cluster.adminUrl, waiting);
-        return runSql(cluster.url, 'select from orgs where slug = $1', [signUp.slug]);
-      };
-      await expect.poll(cancelAndLook, { timeout: 20_000 }).toHaveLength(1);
-      expect((await answer).status).toBe(503);
-    } finally {
-      await setStandby('');
-    }
-  }, 60_000);
+  // In a sample the verification above shows that a session which waits for the standby is no answer.
+  it.runIf(isDeep)(
+    'a sign-up is 503 although its org is already visible',
+    async () => {
+      await recover();
+      const signUp = requestOf();
+      const key = PROVISION_KEY;
+      await setStandby('nobody');
+      try {
+        const answer = call(baseUrl(), 'POST', '/orgs/self-serve', { key, body: signUp });
+        /** Cancels the wait of a session: what it committed becomes visible, but only on this server. */
+        const cancelAndLook = async () => {
+          const waiting = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
+          await runSql(cluster.adminUrl, waiting);
+          return runSql(cluster.url, 'select from orgs where slug = $1', [signUp.slug]);
+        };
+        await expect.poll(cancelAndLook, { timeout: 20_000 }).toHaveLength(1);
+        expect((await answer).status).toBe(503);
+      } finally {
+        await setStandby('');
+      }
+    },
+    60_000,
+  );
 });
 
 describe('a PostgreSQL server', () => {

@@ -9,8 +9,8 @@ import { grantService, listMigrations, migrate, migrationOf } from '@svc/store-p
 import { createDatabase, type DroppableDatabase, SERVICE_ROLE } from '@svc/testkit';
 import { isDeep, sampled } from '@svc/testkit/sampled';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { DOMAIN } from '../world/api-node.ts';
-import { type ApiProcess, startApiProcess, stopAtOnce } from '../world/api-process.ts';
+import { type ApiNode, type ApiNodes, DOMAIN } from '../world/api-node.ts';
+import { type ApiProcess, startApiProcess, startSeparateNodes, stopAtOnce } from '../world/api-process.ts';
 import { type ReleasedApi, unpackReleasedApi } from '../world/released-api.ts';
 import {
   call,
@@ -24,18 +24,22 @@ import {
 } from '../world/tenants.ts';
 
 const CLIENTS = 4;
+/** Migrations between two decisions of the last release. */
+const STEP = sampled({ quick: 8, deep: 1 });
 /** The HTTP request for which `verifyBody` makes Proofs. */
 const REQUEST = { method: 'POST', url: 'https://shop.example/orders' };
 
 let released: ReleasedApi;
 const databases: DroppableDatabase[] = [];
 const running = new Set<ApiProcess>();
+const ofThisVersion: ApiNodes[] = [];
 
 beforeAll(() => {
   released = unpackReleasedApi();
 });
 afterAll(async () => {
   await Promise.all([...running].map(stopAtOnce));
+  await Promise.all(ofThisVersion.map((nodes) => nodes.stop()));
   await Promise.all(databases.map((database) => database.drop()));
   released?.remove();
 });
@@ -66,14 +70,14 @@ const stop = async (node: ApiProcess): Promise<number | null> => {
   return stopAtOnce(node);
 };
 
-const outcomeOf = async ({ baseUrl }: ApiProcess, tenants: Tenants, body: unknown): Promise<string> =>
+const outcomeOf = async ({ baseUrl }: ApiNode, tenants: Tenants, body: unknown): Promise<string> =>
   receiptOf(await callUntilSettled(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body })).reason ??
   'ALLOW';
 
-const decide = async (node: ApiProcess, tenants: Tenants, grant: HeldGrant): Promise<string> =>
+const decide = async (node: ApiNode, tenants: Tenants, grant: HeldGrant): Promise<string> =>
   outcomeOf(node, tenants, await verifyBody(tenants, grant));
 
-const revoke = ({ baseUrl }: ApiProcess, { principalKey }: Tenants, { grantId }: HeldGrant) =>
+const revoke = ({ baseUrl }: ApiNode, { principalKey }: Tenants, { grantId }: HeldGrant) =>
   call(baseUrl, 'POST', '/revoke', { key: principalKey, body: { grant_id: grantId } });
 
 describe('the last release', () => {
@@ -84,7 +88,7 @@ describe('the last release', () => {
     expect(own.slice(0, released.migrations.length).map(({ name }) => name)).toEqual(released.migrations);
   });
 
-  it('continues to decide after each migration of this version; both versions respect revocations and spent Proofs of each other', async () => {
+  it(`continues to decide after every ${STEP} migrations of this version; both versions respect revocations and spent Proofs of each other`, async () => {
     const databaseUrl = await createReleasedDatabase();
     const old = await start(databaseUrl, released.file);
     const tenants = await createTenants(old.baseUrl);
@@ -101,17 +105,19 @@ describe('the last release', () => {
     expect((await revoke(old, tenants, revoked)).status).toBe(200);
 
     const own = listMigrations();
-    for (let count = released.migrations.length + 1; count <= own.length; count++) {
+    for (let count = released.migrations.length; count < own.length; ) {
+      count = Math.min(count + STEP, own.length);
       await migrate(databaseUrl, { migrations: own.slice(0, count) });
       expect(await decide(old, tenants, grant), own[count - 1]?.name).toBe('ALLOW');
     }
     // Also runs what `migrate` does after the last migration.
     await migrate(databaseUrl);
+    const present = await startSeparateNodes(1, databaseUrl);
+    ofThisVersion.push(present);
+    const [young = old] = present.processes;
     // In a sample the running node of the released version stands for one that starts again.
-    const files = sampled({ quick: [undefined], deep: [undefined, released.file] });
-    const started = await Promise.all(files.map((file) => start(databaseUrl, file)));
-    const [young = old] = started;
-    const nodes = [old, ...started];
+    const again = isDeep ? [await start(databaseUrl, released.file)] : [];
+    const nodes: ApiNode[] = [old, young, ...again];
 
     for (const node of nodes) {
       expect(await decide(node, tenants, grant)).toBe('ALLOW');
@@ -127,7 +133,7 @@ describe('the last release', () => {
     expect(await outcomeOf(old, tenants, crossing)).toBe('PROOF_REPLAYED');
     expect((await revoke(young, tenants, revokedLater)).status).toBe(200);
     for (const node of nodes) expect(await decide(node, tenants, revokedLater)).toBe('AUTHORITY_REVOKED');
-    await Promise.all(nodes.map(stop));
+    await Promise.all([old, ...again].map(stop));
   });
 
   it.runIf(isDeep)(

@@ -13,7 +13,7 @@ import {
   type Page,
   type PageScreenshotOptions,
 } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 /** The shell is the same engine without windows and uses less; both are Debian's. */
 const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
@@ -35,18 +35,27 @@ export interface Visit {
   expectQuiet(): void;
 }
 
-/** Declares the browser of a test file; prints what is skipped where there is none. */
+/** The files of a worker share one browser, which starts with the first of them. Each visit has its own context. */
+const worker = test
+  .extend('launched', { scope: 'worker' }, () =>
+    chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-background-networking'],
+    }),
+  )
+  .extend('browser', { scope: 'worker' }, async ({ launched }, { onCleanup }) => {
+    onCleanup(() => launched.close());
+    return launched;
+  });
+
+/** Declares that a test file uses the browser; prints what is skipped where there is none. */
 export const withBrowser = (what: string) => {
   let browser: Browser | undefined;
   if (!hasBrowser) console.warn(`SKIPPED: ${what} in a browser, because there is no /usr/bin/chromium`);
-  beforeAll(async () => {
-    if (CHROMIUM === undefined) return;
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-background-networking'],
+  else
+    worker.beforeAll(({ browser: shared }) => {
+      browser = shared;
     });
-  });
-  afterAll(() => browser?.close());
 
   /** A new page that may only send requests to `origin`; closed with the test. */
   const visit = async (origin: string, options: BrowserContextOptions = {}): Promise<Visit> => {

@@ -188,22 +188,25 @@ describe.skipIf(!hasBrowser)('event subscriptions on the dashboard', () => {
     await dialog.getByRole('button', { name: 'Try again' }).waitFor();
   });
 
-  it('warn before a rotation when the answer of the last one was lost and the list could not be loaded since', async () => {
-    const { page, card, dialog } = await open();
-    const rotation = card(1).getByRole('button', { name: 'Rotate the secret …' });
-    await rotation.click();
-    // Another tab or user may have rotated it since the list was loaded.
-    await dialog.getByText('One from an earlier rotation ends at once.').waitFor();
-    for (const lost of ['**/rotate', '**/event-subscriptions'])
-      await page.route(lost, (route) => route.abort());
-    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
-    await dialog.getByRole('button', { name: 'Close' }).click();
-    await dialog.waitFor({ state: 'hidden' });
-    await page.getByRole('alert').waitFor();
-    await rotation.click();
-    await dialog.getByText('The latest rotation was not answered').waitFor();
-    await dialog.getByText('One from an earlier rotation ends at once.').waitFor();
-  });
+  it.runIf(isDeep)(
+    'warn before a rotation when the answer of the last one was lost and the list could not be loaded since',
+    async () => {
+      const { page, card, dialog } = await open();
+      const rotation = card(1).getByRole('button', { name: 'Rotate the secret …' });
+      await rotation.click();
+      // Another tab or user may have rotated it since the list was loaded.
+      await dialog.getByText('One from an earlier rotation ends at once.').waitFor();
+      for (const lost of ['**/rotate', '**/event-subscriptions'])
+        await page.route(lost, (route) => route.abort());
+      await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+      await page.getByRole('alert').waitFor();
+      await rotation.click();
+      await dialog.getByText('The latest rotation was not answered').waitFor();
+      await dialog.getByText('One from an earlier rotation ends at once.').waitFor();
+    },
+  );
 
   it.runIf(isDeep)('warn that another rotation would end a secret that is still in force', async () => {
     const endsAt = '2026-11-21T16:12:09.000Z';
@@ -217,24 +220,27 @@ describe.skipIf(!hasBrowser)('event subscriptions on the dashboard', () => {
     await dialog.getByText('would end at once').waitFor();
   });
 
-  it('list a subscription whose creation was not answered, with a warning that nobody has seen its secret', async () => {
-    const { handlers } = eventHandlers([]);
-    const { createEventSubscription: create } = handlers;
-    const { page, card } = await open([], {
-      handlers: {
-        ...handlers,
-        createEventSubscription: async (input) => {
-          await create?.(input);
-          throw new ApiError('SERVICE_UNAVAILABLE', 'Storage does not answer.');
+  it.runIf(isDeep)(
+    'list a subscription whose creation was not answered, with a warning that nobody has seen its secret',
+    async () => {
+      const { handlers } = eventHandlers([]);
+      const { createEventSubscription: create } = handlers;
+      const { page, card } = await open([], {
+        handlers: {
+          ...handlers,
+          createEventSubscription: async (input) => {
+            await create?.(input);
+            throw new ApiError('SERVICE_UNAVAILABLE', 'Storage does not answer.');
+          },
         },
-      },
-    });
-    await page.getByLabel('Endpoint').fill('https://acme.example/hooks/0');
-    await page.getByLabel('a request was denied').check();
-    await page.getByRole('button', { name: 'Subscribe' }).click();
-    await card(0).waitFor();
-    await page.getByRole('alert').getByText('whose secret nobody has seen').waitFor();
-  });
+      });
+      await page.getByLabel('Endpoint').fill('https://acme.example/hooks/0');
+      await page.getByLabel('a request was denied').check();
+      await page.getByRole('button', { name: 'Subscribe' }).click();
+      await card(0).waitFor();
+      await page.getByRole('alert').getByText('whose secret nobody has seen').waitFor();
+    },
+  );
 
   it.runIf(isDeep)('can be deleted by a retry when the answer of the first attempt was lost', async () => {
     const { handlers } = eventHandlers(SUBSCRIPTIONS);

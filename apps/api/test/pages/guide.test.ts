@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)('the guide in a browser', () => {
     expect((await page.locator('.found a').allTextContents()).slice(0, 5).join()).not.toMatch(/\d\. /);
     await page.getByRole('searchbox').fill('proof replayed');
     await expect.poll(() => first.textContent()).toContain('PROOF_REPLAYED');
-    await inspect(page, 'guide-search');
+    await inspect(page, 'guide-search', 'none');
     await page.getByRole('searchbox').focus();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');

@@ -2,8 +2,9 @@
  * Runs a command of `svc-admin` to its end: as a process in a deep run, and within this process in a sample, which
  * saves the start. `runProgram` runs it as a process in both.
  */
+
+import { type Ended, runCommand } from '@svc/admin/test/run-command.ts';
 import { isDeep } from '@svc/testkit/sampled';
-import { type Ended, runCommand } from '../../../admin/test/run-command.ts';
 import { runProgram } from './run-program.ts';
 
 export const runAdmin = async (

@@ -5,7 +5,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withDatabase } from '@svc/testkit';
-import { isDeep, sampled } from '@svc/testkit/sampled';
 import { until } from '@svc/testkit/until';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiProcess, type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
@@ -21,13 +20,13 @@ import {
 } from '../world/tenants.ts';
 
 const database = withDatabase();
-const PROCESSES = sampled({ quick: 2, deep: 3 });
+const PROCESSES = 3;
 /**
  * Clients that verify without a pause while all processes are replaced. More clients would only take CPU from the
  * processes that start.
  */
-const CLIENTS = sampled({ quick: 3, deep: 12 });
-const ANSWERS = sampled({ quick: 15, deep: 50 });
+const CLIENTS = 12;
+const ANSWERS = 50;
 
 let api: ApiProcesses;
 let one: ApiProcess;
@@ -107,31 +106,27 @@ const isAlive = (pid: number) => {
   }
 };
 
-it.runIf(isDeep)(
-  'every process of a fleet answers requests, and one admin port reports on all',
-  async () => {
-    // Each process logs separately.
-    await until(() => new Set(processIds()).size === PROCESSES);
-    const load = startLoad(24);
-    await until(() => load.answered() >= 120);
-    await load.stop();
-    expect(load.failed).toEqual([]);
-    const requests = logged('request').filter(({ route }) => route === 'verify');
-    expect(new Set(requests.map(({ processId }) => processId))).toEqual(new Set(processIds()));
-    expect(await metric('svc_decisions_total')).toBeGreaterThanOrEqual(load.answered());
-    // A state that is on or off counts once for all processes.
-    expect(await metric('svc_holds')).toBe(0);
-    expect([await metric('svc_processes'), await metric('svc_process_deaths_total')]).toEqual([PROCESSES, 0]);
-    expect(await metric('process_start_time_seconds')).toBeLessThan(Date.now() / 1000);
-    expect(await readyz()).toMatchObject({
-      status: 200,
-      checks: { storage: 'ok', http: 'ok', processes: 'ok' },
-    });
-    // Lines of different processes are never mixed.
-    for (const line of one.log) expect(() => JSON.parse(line)).not.toThrow();
-  },
-  90_000,
-);
+it('every process of a fleet answers requests, and one admin port reports on all', async () => {
+  // Each process logs separately.
+  await until(() => new Set(processIds()).size === PROCESSES);
+  const load = startLoad(24);
+  await until(() => load.answered() >= 120);
+  await load.stop();
+  expect(load.failed).toEqual([]);
+  const requests = logged('request').filter(({ route }) => route === 'verify');
+  expect(new Set(requests.map(({ processId }) => processId))).toEqual(new Set(processIds()));
+  expect(await metric('svc_decisions_total')).toBeGreaterThanOrEqual(load.answered());
+  // A state that is on or off counts once for all processes.
+  expect(await metric('svc_holds')).toBe(0);
+  expect([await metric('svc_processes'), await metric('svc_process_deaths_total')]).toEqual([PROCESSES, 0]);
+  expect(await metric('process_start_time_seconds')).toBeLessThan(Date.now() / 1000);
+  expect(await readyz()).toMatchObject({
+    status: 200,
+    checks: { storage: 'ok', http: 'ok', processes: 'ok' },
+  });
+  // Lines of different processes are never mixed.
+  for (const line of one.log) expect(() => JSON.parse(line)).not.toThrow();
+}, 90_000);
 
 describe('SIGHUP', () => {
   it('replaces every process without a failed request or a falling counter; processes end with their supervisor', async () => {
@@ -163,74 +158,61 @@ describe('SIGHUP', () => {
     await until(() => !processIds().some(isAlive));
   }, 120_000);
 
-  it.runIf(isDeep)(
-    'with an invalid configuration replaces nothing; restarts of a lost process then have increasing pauses',
-    async () => {
-      const path = join(dataFolder(), 'receipt-keys.json');
-      const keys = readFileSync(path);
-      try {
-        writeFileSync(path, '{');
-        one.signal('SIGHUP');
-        await one.line('"process.not_replaced"');
-        expect(await readyz()).toMatchObject({ status: 200 });
-        process.kill(processIds()[0] ?? -1, 'SIGKILL');
-        await until(() => logged('process.lost').length === 3, 60_000);
-        // The process that was to take over, the one that was killed, and the first that was to replace it.
-        expect(logged('process.lost').map(({ pauseMs }) => pauseMs)).toEqual([500, 1_000, 2_000]);
-        for (let i = 0; i < 10; i++) await verify();
-        expect(await readyz()).toMatchObject({
-          status: 200,
-          checks: { processes: `${PROCESSES - 1} of ${PROCESSES} at work` },
-        });
-      } finally {
-        writeFileSync(path, keys);
-      }
-      await one.line('"process.replaced"');
-      expect(await readyz()).toMatchObject({ status: 200, checks: { processes: 'ok' } });
-    },
-    120_000,
-  );
+  it('with an invalid configuration replaces nothing; restarts of a lost process then have increasing pauses', async () => {
+    const path = join(dataFolder(), 'receipt-keys.json');
+    const keys = readFileSync(path);
+    try {
+      writeFileSync(path, '{');
+      one.signal('SIGHUP');
+      await one.line('"process.not_replaced"');
+      expect(await readyz()).toMatchObject({ status: 200 });
+      process.kill(processIds()[0] ?? -1, 'SIGKILL');
+      await until(() => logged('process.lost').length === 3, 60_000);
+      // The process that was to take over, the one that was killed, and the first that was to replace it.
+      expect(logged('process.lost').map(({ pauseMs }) => pauseMs)).toEqual([500, 1_000, 2_000]);
+      for (let i = 0; i < 10; i++) await verify();
+      expect(await readyz()).toMatchObject({
+        status: 200,
+        checks: { processes: `${PROCESSES - 1} of ${PROCESSES} at work` },
+      });
+    } finally {
+      writeFileSync(path, keys);
+    }
+    await one.line('"process.replaced"');
+    expect(await readyz()).toMatchObject({ status: 200, checks: { processes: 'ok' } });
+  }, 120_000);
 });
 
-// In a sample src/fleet/fleet.test.ts tests the replacement, and fleet-metrics.test.ts the counts.
-it.runIf(isDeep)(
-  'a killed process is replaced, the others answer, and its counters stay in the sum',
-  async () => {
-    for (let i = 0; i < 30; i++) await verify();
-    const counted = await metric('svc_decisions_total');
-    const [killed = -1, ...others] = processIds();
-    process.kill(killed, 'SIGKILL');
-    await one.line('"process.lost"');
-    for (let i = 0; i < 10; i++) await verify().catch(() => verify());
-    await one.line('"process.replaced"');
-    await until(() => processIds().length === PROCESSES + 1);
-    expect([killed, ...others].filter(isAlive)).toEqual(others);
-    expect(await metric('svc_decisions_total')).toBeGreaterThanOrEqual(counted + 10);
-    expect(await metric('svc_process_deaths_total')).toBe(1);
-    expect(await readyz()).toMatchObject({ status: 200, checks: { processes: 'ok' } });
-  },
-  90_000,
-);
+it('a killed process is replaced, the others answer, and its counters stay in the sum', async () => {
+  for (let i = 0; i < 30; i++) await verify();
+  const counted = await metric('svc_decisions_total');
+  const [killed = -1, ...others] = processIds();
+  process.kill(killed, 'SIGKILL');
+  await one.line('"process.lost"');
+  for (let i = 0; i < 10; i++) await verify().catch(() => verify());
+  await one.line('"process.replaced"');
+  await until(() => processIds().length === PROCESSES + 1);
+  expect([killed, ...others].filter(isAlive)).toEqual(others);
+  expect(await metric('svc_decisions_total')).toBeGreaterThanOrEqual(counted + 10);
+  expect(await metric('svc_process_deaths_total')).toBe(1);
+  expect(await readyz()).toMatchObject({ status: 200, checks: { processes: 'ok' } });
+}, 90_000);
 
-it.runIf(isDeep)(
-  'SIGTERM ends all processes: every request sent before is answered, exit code 0',
-  async () => {
-    const failed: unknown[] = [];
-    let exit: Promise<number | null> | undefined;
-    let answered = 0;
-    const client = async () => {
-      while (exit === undefined)
-        try {
-          await verify();
-          answered += 1;
-          if (answered === 60) exit = one.stop();
-        } catch (error) {
-          failed.push(error);
-        }
-    };
-    await Promise.all(Array.from({ length: 8 }, client));
-    expect([failed, await exit]).toEqual([[], 0]);
-    expect(processIds().some(isAlive)).toBe(false);
-  },
-  60_000,
-);
+it('SIGTERM ends all processes: every request sent before is answered, exit code 0', async () => {
+  const failed: unknown[] = [];
+  let exit: Promise<number | null> | undefined;
+  let answered = 0;
+  const client = async () => {
+    while (exit === undefined)
+      try {
+        await verify();
+        answered += 1;
+        if (answered === 60) exit = one.stop();
+      } catch (error) {
+        failed.push(error);
+      }
+  };
+  await Promise.all(Array.from({ length: 8 }, client));
+  expect([failed, await exit]).toEqual([[], 0]);
+  expect(processIds().some(isAlive)).toBe(false);
+}, 60_000);
