@@ -98,7 +98,7 @@ describe('npm run new', () => {
       );
   });
 
-  it('refuses an id that another check has, and names the next free one', () => {
+  it.runIf(isDeep)('refuses an id that another check has, and names the next free one', () => {
     expect(create('check', 'p20-resource-not-blocked')).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(

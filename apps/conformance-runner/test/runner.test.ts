@@ -176,9 +176,10 @@ describe('a run under way', () => {
   it('ends as interrupted on SIGTERM with exit code 0, and waiting runs are left; the admin port answers before that', async () => {
     const silent = await startSilent();
     const hosts = { 'engine.example': silent.url, 'nothing.example': (await serveNothing()).url };
+    // A runner looks for runs at its start, and then every second.
+    await insertRun(store, 'https://nothing.example/');
     const runner = startRunner(options(hosts));
     const { adminPort } = JSON.parse(await runner.line('"working"'));
-    await insertRun(store, 'https://nothing.example/');
     await runner.line('conformance.ended');
     const admin = (path: string) => fetch(`http://127.0.0.1:${adminPort}${path}`);
     expect((await admin('/readyz')).status).toBe(200);
@@ -198,8 +199,10 @@ describe('a run under way', () => {
       ['running', null],
     ]);
     expect(runs.map(({ requests }) => requests)).toEqual([1, 1, 1, 1, 0]);
-    await runOnce(options({ 'engine.example': (await serveNothing()).url }));
-    expect((await readRun(store, ids[4] ?? '')).status).toBe('failed');
+    if (isDeep) {
+      await runOnce(options({ 'engine.example': (await serveNothing()).url }));
+      expect((await readRun(store, ids[4] ?? '')).status).toBe('failed');
+    } else await sql.query('delete from conformance_runs where run_id = $1', [ids[4]]);
   });
 });
 

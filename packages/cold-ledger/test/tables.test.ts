@@ -55,7 +55,7 @@ describe('rows of a cold day', () => {
       expect(found.map(({ text }) => utf8.decode(text))).toEqual(jws.map(receiptTextOfStored));
       expect(found.every(({ text }) => utf8.decode(text).includes('"receipt":"'))).toBe(true);
     });
-    await fc.assert(law, { numRuns: sampled({ quick: 12, deep: 300 }) });
+    await fc.assert(law, { numRuns: sampled({ quick: 8, deep: 300 }) });
   });
 
   it('are read correctly although page memory is reused, in each form and repeatedly', async () => {
@@ -76,7 +76,7 @@ describe('rows of a cold day', () => {
     const sizes = { rowsPerGroup: 300, rowsPerObject: 300 };
     const reader = new ColdDayReader(objects, { tables: await pack({ ...sample, receipts }, 64, sizes) });
     const ids = receipts.map(({ receipt_id: id }) => id);
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < sampled({ quick: 2, deep: 3 }); i++) {
       const [texts, jws] = [
         await reader.findTexts(ids, { columns: ['evaluated_at', 'resource', 'agent'], form: 'text' }),
         await reader.findTexts(ids, { columns: [], form: 'jws' }),
@@ -120,7 +120,7 @@ describe('rows of a cold day', () => {
       }
       expect(await reader.findReceipt(idAt(0.99, 7))).toBeNull();
     });
-    await fc.assert(law, { numRuns: sampled({ quick: 12, deep: 300 }) });
+    await fc.assert(law, { numRuns: sampled({ quick: 8, deep: 300 }) });
   });
 
   it('are the same if requests to the group reader and its results are passed as copies, as between threads', async () => {
@@ -137,7 +137,7 @@ describe('rows of a cold day', () => {
         );
       }
     });
-    await fc.assert(law, { numRuns: sampled({ quick: 6, deep: 100 }) });
+    await fc.assert(law, { numRuns: sampled({ quick: 4, deep: 100 }) });
   });
 
   it('are found by filter and id range, in either order, with the requested columns, and no others', async () => {
@@ -173,7 +173,7 @@ describe('rows of a cold day', () => {
       for await (const { rows } of reader.scan({ ...range, most: 2 })) some.push(rows);
       expect(some).toEqual(all);
     });
-    await fc.assert(law, { numRuns: sampled({ quick: 12, deep: 1_000 }) });
+    await fc.assert(law, { numRuns: sampled({ quick: 8, deep: 1_000 }) });
   });
 
   it('become the same objects with the same names, whatever their batches', async () => {
@@ -316,7 +316,7 @@ describe('an object of a cold day', () => {
         }
       },
     );
-    await fc.assert(law, { numRuns: sampled({ quick: 15, deep: 1_000 }) });
+    await fc.assert(law, { numRuns: sampled({ quick: 8, deep: 1_000 }) });
     await readAll(tables);
   });
 

@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonValue, portableCrypto } from '@svc/codec';
 import { type ReceiptBody, requestHashOf } from '@svc/protocol';
+import { sampleOf } from '@svc/testkit/sampled';
 import { LATIN_1, type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -342,7 +343,8 @@ describe('verify never returns ALLOW for', () => {
     await using server = await startServer(() => ({ json: reply }));
     const verifier = verifierOf(server.baseUrl);
     expect((await verifier.verify(one)).allowed).toBe(true);
-    for (const path of all) {
+    // In a sample @svc/receipts tests every member, verify/verify-receipt.test.ts.
+    for (const path of sampleOf(all, 25)) {
       for (const change of [alter, () => undefined]) {
         reply = changed(genuine, path, change);
         expect((await failure(verifier.verify(one))).kind).toBe('receipt-invalid');

@@ -3,6 +3,7 @@ import type { JsonValue } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { attestTo, bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import { buildWorld, serviceDocument } from '@svc/testkit/receipts/world';
+import { sampled } from '@svc/testkit/sampled';
 import {
   parseSignedCheckpoint,
   verifyAttestation,
@@ -55,7 +56,10 @@ const nestedText = (nest: Nesting[1], depth: number, leaf: string): string => {
 const base64url = (text: string) => Buffer.from(text).toString('base64url');
 const HEADER = base64url(`{"alg":"EdDSA","kid":"did:web:svc.example#receipt-2","typ":"svc-receipt+jwt"}`);
 const jwsOver = (payload: string) => `${HEADER}.${base64url(payload)}.${base64url('x'.repeat(64))}`;
-const DEPTHS = [31, 32, 33, 64, 65, 100, 1_000, 2_500, 3_000, 4_000, 8_000];
+const DEPTHS = sampled({
+  quick: [31, 32, 33, 65, 1_000, 8_000],
+  deep: [31, 32, 33, 64, 65, 100, 1_000, 2_500, 3_000, 4_000, 8_000],
+});
 
 describe.each(NESTINGS)('a Receipt with nested %s', (_, nest) => {
   it.each(DEPTHS)('is refused, with the nesting in its JWS, beside it and in both, at depth %i', (depth) => {

@@ -1,8 +1,18 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ServiceDeps } from '../deps.ts';
 import { forgetSpentProofs } from './retention.ts';
 
-afterEach(() => vi.restoreAllMocks());
+// A pause takes no time here.
+beforeEach(() => {
+  vi.spyOn(timers, 'setTimeout').mockResolvedValue(undefined);
+  syncBuiltinESMExports();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 it('a round ends after a minute, and reports that something is left', async () => {
   let nowMs = 0;
