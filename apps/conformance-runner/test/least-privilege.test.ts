@@ -3,7 +3,10 @@
  * service.
  */
 
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOwnEngine, serveConformance } from '@svc/conformance/node';
@@ -44,13 +47,21 @@ const engine = async () => {
   onTestFinished(() => server.close());
   return { 'engine.example': server.url.replace(/\/$/, '') };
 };
+const refusing = async () => {
+  const server = createServer((_, response) => void response.writeHead(503).end());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  return { 'engine.example': `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+};
 const PRODUCTION = { SVC_ENV: 'production', SVC_BASE_URL: 'https://svc.example', SVC_OUTBOUND_MAP: '' };
 
 it('the runner needs only a database role and the address of the database', async () => {
   const id = await insertRun(store, 'https://engine.example/');
   const env = { DATABASE_URL_FILE: databaseUrlFile };
-  await runOnce({ databaseUrl: '', hosts: await engine(), env });
-  expect(await readRun(store, id)).toMatchObject({ status: 'passed' });
+  // In a sample the endpoint refuses its first call, which ends the run as well.
+  const hosts = isDeep ? await engine() : await refusing();
+  await runOnce({ databaseUrl: '', hosts, env });
+  expect(await readRun(store, id)).toMatchObject({ status: isDeep ? 'passed' : 'failed' });
 });
 
 it('the runner starts in production without keys, token and fence', async () => {

@@ -39,7 +39,7 @@ export interface Visit {
 const worker = test
   .extend('launched', { scope: 'worker' }, () =>
     chromium.launch({
-      executablePath: CHROMIUM,
+      ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }),
       args: ['--no-sandbox', '--disable-background-networking'],
     }),
   )
