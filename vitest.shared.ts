@@ -10,7 +10,8 @@ const testkit = (file: string) => at(`packages/testkit/src/${file}`);
 const conditions = ['svc-source', 'node'];
 
 // The testkit and the source of the vectors depend on packages whose tests use them. If those packages named them as
-// dependencies, the build would have a cycle. Tests reach them by path, here and in tsconfig.base.json.
+// dependencies, the build would have a cycle. Tests reach them by path, here and in tsconfig.base.json; also what runs
+// `svc-admin` within a test's process.
 const alias = [
   { find: /^@svc\/testkit$/, replacement: testkit('index.ts') },
   { find: /^@svc\/testkit\/(.*)$/, replacement: testkit('$1.ts') },
