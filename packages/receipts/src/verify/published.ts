@@ -116,5 +116,24 @@ export const findTrustConfig = (version: string): PublishedTrustConfig | null =>
 const tablesOf = (profile: string): readonly PublishedTable[] =>
   Object.hasOwn(PUBLISHED_PROFILES, profile) ? (PUBLISHED_PROFILES[profile] ?? []) : [];
 
-export const PROTOCOL_CHECKS: readonly string[] = Array.from({ length: 20 }, (_, i) => `P${i + 1}`);
-export const TRUST_CHECKS: readonly string[] = ['T1', 'T2', 'T3', 'T5'];
+/** Ids of the checks of a group, by number. */
+export interface CheckIds {
+  /** Named by every published table. */
+  readonly inEach: readonly string[];
+  /** Named by some published tables only. */
+  readonly inSome: readonly string[];
+}
+
+const idsOf = (letter: 'P' | 'T'): CheckIds => {
+  const tables = Object.values(PUBLISHED_PROFILES)
+    .flat()
+    .map(({ checks }) => new Set(checks.map(({ id }) => id)));
+  const ids = [...new Set(tables.flatMap((named) => [...named]))]
+    .filter((id) => id.startsWith(letter))
+    .sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+  const isInEach = (id: string) => tables.every((named) => named.has(id));
+  return { inEach: ids.filter(isInEach), inSome: ids.filter((id) => !isInEach(id)) };
+};
+
+export const PROTOCOL_CHECKS: CheckIds = /* @__PURE__ */ idsOf('P');
+export const TRUST_CHECKS: CheckIds = /* @__PURE__ */ idsOf('T');

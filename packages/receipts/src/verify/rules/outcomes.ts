@@ -43,10 +43,22 @@ const checkTrustConfig = ({ body: { evidence } }: Reading, report: Report): void
     );
 };
 
+/** Checks that the Receipt names exactly the checks of its table. */
+const checkNamed = ({ body, table }: Reading, report: Report): void => {
+  if (table === null) return;
+  const { profile, checks } = body.protocol;
+  const named = new Set([...Object.keys(checks), ...Object.keys(body.trust.checks)]);
+  for (const { id } of table.checks)
+    if (!named.delete(id))
+      report('missing-member', `${pathOf(id)} is missing: ${profile} has it`, pathOf(id));
+  for (const id of named) report('unknown-member', `${profile} has no check ${id}`, pathOf(id));
+};
+
 const checkOutcomes = (reading: Reading, report: Report): void => {
   if (reading.table === null || reading.allPassed) return;
   for (const check of reading.table.checks) {
     const { id, requires, looksUp } = check;
+    if (reading.outcome(id) === undefined) continue;
     const failed = requires.filter((required) => !reading.passed(required));
     if (failed.length > 0 && reading.outcome(id) !== 'skipped')
       report(
@@ -104,6 +116,7 @@ const resultRule = (group: 'protocol' | 'trust'): Rule => ({
 export const OUTCOME_RULES: readonly Rule[] = [
   { reads: PROFILE, check: checkProfile },
   { reads: ['/evidence/trust_config_version', '/evidence/trust_config_hash'], check: checkTrustConfig },
+  { reads: [...CHECKS, ...PROFILE], check: checkNamed },
   { reads: [...CHECKS, ...PROFILE], check: checkOutcomes },
   { reads: [...CHECKS, ...PROFILE, '/decision', '/reason'], check: checkDecision },
   resultRule('protocol'),

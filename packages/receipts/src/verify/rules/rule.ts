@@ -22,6 +22,7 @@ export const outcomeOf = ({ protocol, trust }: ReceiptBody, id: string): boolean
 /** Every derived fact is computed once, on first use. */
 export class Reading {
   readonly #groupPassed: { protocol?: boolean; trust?: boolean } = {};
+  #allPassed: boolean | undefined;
   #table: PublishedTable | null | undefined;
 
   constructor(readonly body: ReceiptBody) {}
@@ -34,13 +35,19 @@ export class Reading {
     return this.outcome(id) === true;
   }
 
+  /** Whether every check of the group that is named passed. */
   groupPassed(group: 'protocol' | 'trust'): boolean {
     this.#groupPassed[group] ??= Object.values(this.body[group].checks).every((outcome) => outcome === true);
     return this.#groupPassed[group];
   }
 
+  /** Whether every check of the table passed; of an unknown table, every check that is named. */
   get allPassed(): boolean {
-    return this.groupPassed('protocol') && this.groupPassed('trust');
+    this.#allPassed ??=
+      this.groupPassed('protocol') &&
+      this.groupPassed('trust') &&
+      (this.table?.checks.every(({ id }) => this.passed(id)) ?? true);
+    return this.#allPassed;
   }
 
   /** Null if the profile is unknown, or known only under other hashes. */
