@@ -45,6 +45,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/protocol/src/checks/table.test.ts',
       'packages/protocol/src/checks/bindings.test.ts',
       'packages/protocol/src/checks/narrowing.test.ts',
+      'packages/protocol/src/explain/explain.test.ts',
       'packages/protocol/src/evaluate.test.ts',
       'packages/protocol/src/evaluate-budgets.test.ts',
     ],

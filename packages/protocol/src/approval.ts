@@ -3,11 +3,11 @@
  * the Action, and checks that a Grant gives exactly that and nothing wider.
  */
 import { type DidKey, type DidWeb, type JsonObject, jcs, normalizeHtu } from '@svc/codec';
-import { CHECK_IDS, type CheckId } from './checks/table.ts';
-import type { CheckOutcome } from './evaluate.ts';
+import type { CheckId } from './checks/table.ts';
 import type { Action } from './model/action.ts';
 import type { Capability } from './model/capability.ts';
 import type { Grant } from './model/grant.ts';
+import { type CheckOutcome, PROFILES, type ProfileId } from './profiles/index.ts';
 import { isResourcePattern, resourceMatcher, urlMatcher } from './resources/resource-pattern.ts';
 import { UNSEEN } from './unseen.ts';
 
@@ -78,16 +78,16 @@ export type ApprovalOutcomes = Readonly<Partial<Record<CheckId, CheckOutcome>>>;
 
 /**
  * The checks of what a Capability allows. Only these can an approval change, which is another Grant of the same
- * Principal to the same Agent.
+ * Principal to the same Agent. A check that is not named here cannot be approved.
  */
 const APPROVABLE: ReadonlySet<CheckId> = /* @__PURE__ */ new Set(['P16', 'P17', 'P18', 'P19', 'P20']);
 
 /**
- * Why a denial with these outcomes cannot be approved; null if it can. T5 is `skipped` in every denial except that of a
- * spent Proof.
+ * Why a denial under this profile with these outcomes cannot be approved; null if it can. T5 is `skipped` in every
+ * denial except that of a spent Proof. An outcome that is missing is one that does not hold.
  */
-export const findUnapprovable = (outcomes: ApprovalOutcomes): string | null => {
-  const wrong = CHECK_IDS.find(
+export const findUnapprovable = (outcomes: ApprovalOutcomes, profile: ProfileId): string | null => {
+  const wrong = PROFILES[profile].checkIds.find(
     (id) => !APPROVABLE.has(id) && outcomes[id] !== (id === 'T5' ? 'skipped' : true),
   );
   if (wrong !== undefined)

@@ -1,5 +1,5 @@
 /**
- * The evaluation: runs the whole table of checks over one request and its facts (protocol §7). Pure: one instant, no
+ * The evaluation: runs the checks of a profile over one request and its facts (protocol §7). Pure: one instant, no
  * I/O, the same answer for the same input.
  */
 
@@ -7,13 +7,13 @@ import type { CryptoPort } from '@svc/codec';
 import { hasBudget } from './budgets/budget.ts';
 import type { Consumption } from './budgets/consumption.ts';
 import type { CheckContext, CheckResult, Consulted, Presented, RelyingParty } from './checks/check.ts';
-import { CHECK_IDS, CHECKS, type CheckId, type Evidence } from './checks/table.ts';
+import type { CheckId, Evidence } from './checks/table.ts';
 import type { Facts, Lookup } from './facts.ts';
 import { parseAction } from './model/action.ts';
 import { parseGrant } from './model/grant.ts';
 import { parseProof } from './model/proof.ts';
 import type { ReasonCode } from './model/reason-code.ts';
-import { PROFILES, type ProfileId } from './profiles/index.ts';
+import { type CheckOutcome, PROFILES, type ProfileId, type PublishedProfile } from './profiles/index.ts';
 import { TRUST_CONFIG, type TrustConfig } from './trust-config.ts';
 
 /** The three parts of a verification as received. */
@@ -32,15 +32,15 @@ export interface EvaluationContext {
   readonly trust?: TrustConfig;
 }
 
-/** Passed, denied, or skipped because a check that it requires did not pass. */
-export type CheckOutcome = boolean | 'skipped';
-
 /** A decision with everything that it is based on; `buildReceiptBody` makes a Receipt's body from it. */
 export interface Decided {
   readonly kind: 'decided';
   readonly decision: 'ALLOW' | 'DENY';
   readonly reason: ReasonCode | null;
-  readonly outcomes: Readonly<Record<CheckId, CheckOutcome>>;
+  /** The profile under which it was made. */
+  readonly under: PublishedProfile;
+  /** An outcome of each check that the profile runs, and of no other. */
+  readonly outcomes: Readonly<Partial<Record<CheckId, CheckOutcome>>>;
   /** Evidence of the checks that passed. Nothing else has been proven. */
   readonly evidence: Partial<Evidence>;
   readonly consulted: Consulted;
@@ -82,38 +82,47 @@ export const planLookups = ({ grant, proof }: Presented): readonly Lookup[] => {
   return lookups;
 };
 
-/** Runs the table. */
+/** Runs the checks of the relying party's profile. */
 export const evaluate = (
   presented: Presented,
   facts: Facts,
   context: EvaluationContext,
+): Decided | Undecided => evaluateUnder(PROFILES[context.relyingParty.profile], presented, facts, context);
+
+/** Runs the checks of this profile, whichever the relying party has. */
+export const evaluateUnder = (
+  published: PublishedProfile,
+  presented: Presented,
+  facts: Facts,
+  context: EvaluationContext,
 ): Decided | Undecided => {
-  const run = new Run({
+  const run = new Run(published, {
     presented,
     facts,
     relyingParty: context.relyingParty,
-    profile: PROFILES[context.relyingParty.profile].profile,
+    profile: published.profile,
     trust: context.trust ?? TRUST_CONFIG,
     nowMs: context.nowMs,
     crypto: context.crypto,
   });
-  for (const check of CHECKS)
+  for (const check of published.checks)
     if (run.holds(check.requires)) run.record(check.id, check.run(run.evidence, run.context));
   return run.result();
 };
 
-const ALL_SKIPPED = /* @__PURE__ */ Object.fromEntries(CHECK_IDS.map((id) => [id, 'skipped'])) as Readonly<
-  Record<CheckId, CheckOutcome>
->;
-
 class Run {
-  readonly outcomes: Record<CheckId, CheckOutcome> = { ...ALL_SKIPPED };
+  readonly outcomes: Partial<Record<CheckId, CheckOutcome>>;
   readonly evidence: Partial<Record<CheckId, unknown>> = {};
   private readonly lookups: Lookup[] = [];
   private consulted: Consulted | null = null;
   private reason: ReasonCode | null = null;
 
-  constructor(readonly context: CheckContext) {}
+  constructor(
+    readonly under: PublishedProfile,
+    readonly context: CheckContext,
+  ) {
+    this.outcomes = { ...under.skipped };
+  }
 
   /** Whether all of these checks have passed. */
   holds(ids: readonly CheckId[]): boolean {
@@ -143,14 +152,14 @@ class Run {
     }
   }
 
-  /** ALLOW requires `true` from every check; an empty list of reasons is not enough. */
+  /** ALLOW requires `true` from every check of the profile; an empty list of reasons is not enough. */
   result(): Decided | Undecided {
     if (this.lookups.length > 0) return { kind: 'undecided', lookups: this.lookups };
-    const { outcomes, reason } = this;
+    const { under, outcomes, reason } = this;
     const evidence = this.evidence as Partial<Evidence>;
     const consulted = this.consulted ?? {};
-    const allowed = reason === null && this.holds(CHECK_IDS);
-    const common = { kind: 'decided', outcomes, evidence, consulted } as const;
+    const allowed = reason === null && this.holds(under.checkIds);
+    const common = { kind: 'decided', under, outcomes, evidence, consulted } as const;
     return allowed
       ? { ...common, decision: 'ALLOW', reason: null, consumption: evidence.P20?.consumption ?? null }
       : { ...common, decision: 'DENY', reason: reason ?? 'SERVICE_UNAVAILABLE', consumption: null };

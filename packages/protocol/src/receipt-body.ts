@@ -13,13 +13,12 @@ import {
 } from '@svc/codec';
 import type { Consumption } from './budgets/consumption.ts';
 import { snapshotHashOf } from './budgets/snapshot.ts';
-import { type CheckId, PROTOCOL_CHECK_IDS, TRUST_CHECK_IDS } from './checks/table.ts';
-import type { CheckOutcome, Decided, VerifyRequest } from './evaluate.ts';
+import type { Decided, VerifyRequest } from './evaluate.ts';
 import { type Action, canonicalAction } from './model/action.ts';
 import { type Capability, inCanonicalOrder } from './model/capability.ts';
 import type { GrantId, ReceiptId } from './model/ids.ts';
 import type { ReasonCode } from './model/reason-code.ts';
-import { PROFILES, type ProfileId } from './profiles/index.ts';
+import type { CheckGroup, CheckOutcome, ProfileId } from './profiles/index.ts';
 import { TRUST_CONFIG, type TrustConfig, trustConfigDocument } from './trust-config.ts';
 
 /** The `version` of a Receipt's body. */
@@ -84,7 +83,7 @@ export interface ReceiptBody {
  */
 export interface ReceiptContext {
   readonly receiptId: ReceiptId;
-  readonly relyingParty: { readonly did: DidWeb; readonly profile: ProfileId };
+  readonly relyingParty: { readonly did: DidWeb };
   readonly nowMs: number;
   readonly crypto: CryptoPort;
   readonly trust?: TrustConfig;
@@ -98,6 +97,7 @@ export const buildReceiptBody = (
 ): ReceiptBody => {
   const { crypto, relyingParty } = context;
   const { P3, P9 } = decided.evidence;
+  const { profile, hash, protocolChecks, trustChecks } = decided.under;
   const requestHash = hashRequest(decided, crypto);
   // Members are assigned one by one: spreading object literals is slower, and this runs for every decision.
   const body = {} as Writable<ReceiptBody>;
@@ -114,10 +114,10 @@ export const buildReceiptBody = (
   }
   body.proof_hash = sha256Of(crypto, request.proof);
   body.protocol = {
-    checks: pick(decided, PROTOCOL_CHECK_IDS, PROTOCOL_SKIPPED),
-    profile: relyingParty.profile,
-    profile_hash: PROFILES[relyingParty.profile].hash,
-    result: resultOf(decided, PROTOCOL_CHECK_IDS),
+    checks: pick(decided, protocolChecks),
+    profile: profile.id,
+    profile_hash: hash,
+    result: resultOf(decided, protocolChecks),
   };
   body.reason = decided.reason;
   body.receipt_id = context.receiptId;
@@ -125,9 +125,9 @@ export const buildReceiptBody = (
   body.relying_party = relyingParty.did;
   if (requestHash !== null) body.request_hash = requestHash;
   body.trust = {
-    checks: pick(decided, TRUST_CHECK_IDS, TRUST_SKIPPED),
+    checks: pick(decided, trustChecks),
     policy_version: 'svc-trust-v1',
-    result: resultOf(decided, TRUST_CHECK_IDS),
+    result: resultOf(decided, trustChecks),
   };
   return body;
 };
@@ -208,16 +208,15 @@ const trustConfigHash = (trust: TrustConfig, crypto: CryptoPort): Sha256 => {
 
 type Checks = Readonly<Record<string, CheckOutcome>>;
 
-const allSkipped = (ids: readonly CheckId[]): Checks => Object.fromEntries(ids.map((id) => [id, 'skipped']));
-const PROTOCOL_SKIPPED = /* @__PURE__ */ allSkipped(PROTOCOL_CHECK_IDS);
-const TRUST_SKIPPED = /* @__PURE__ */ allSkipped(TRUST_CHECK_IDS);
-
-/** Assigned over a copy of `skipped`, whose members are in order. */
-const pick = ({ outcomes }: Decided, ids: readonly CheckId[], skipped: Checks): Checks => {
+/**
+ * Assigned over a copy of `skipped`, whose members are in order. A check without an outcome stays skipped, so a Receipt
+ * names every check of its profile and none passes by being left out.
+ */
+const pick = ({ outcomes }: Decided, { ids, skipped }: CheckGroup): Checks => {
   const picked = { ...skipped };
-  for (const id of ids) picked[id] = outcomes[id];
+  for (const id of ids) picked[id] = outcomes[id] ?? 'skipped';
   return picked;
 };
 
-const resultOf = ({ outcomes }: Decided, ids: readonly CheckId[]): 'PASS' | 'FAIL' =>
+const resultOf = ({ outcomes }: Decided, { ids }: CheckGroup): 'PASS' | 'FAIL' =>
   ids.every((id) => outcomes[id] === true) ? 'PASS' : 'FAIL';

@@ -141,7 +141,7 @@ function problemOfReceipt(
   if (receipt.decision !== 'DENY') return 'what it is about was allowed';
   if (!isFresh(proof, receipt.evaluated_at))
     return 'the Agent signed for it at another time than it was denied';
-  return findUnapprovable(outcomesOf(receipt));
+  return findUnapprovable(outcomesOf(receipt), receipt.protocol.profile);
 }
 
 const outcomesOf = ({ protocol, trust }: Receipt) =>

@@ -2,10 +2,10 @@
 import { CHECKS } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
 import { z } from 'zod';
-import { PROTOCOL_CHECKS, TRUST_CHECKS } from '../check-ids.ts';
+import { isInEveryProfile, PROTOCOL_CHECKS, TRUST_CHECKS } from '../check-ids.ts';
 import { EXAMPLE } from '../examples.ts';
 import { didKey, didWeb, grantId, timestamp } from '../formats.ts';
-import { capability, checkOutcome, reasonCode } from './receipt.ts';
+import { capability, outcomes, reasonCode } from './receipt.ts';
 
 const checkId = z.enum(CHECKS.map(({ id }) => id));
 
@@ -42,7 +42,7 @@ const failedCheck = z
 
 const condition = z
   .strictObject({
-    check: z.enum(['P16', 'P17', 'P18', 'P19', 'P20']),
+    check: z.enum(CHECKS.filter(({ judge }) => judge !== null).map(({ id }) => id)),
     holds: z.boolean(),
     compared: z.array(comparison),
   })
@@ -59,13 +59,6 @@ const closest = z
     description:
       'The Capability that came closest to allowing the Action; null unless the Grant’s signature verifies and the Action is well formed.',
   });
-
-const outcomes = z.strictObject(
-  Object.fromEntries([...PROTOCOL_CHECKS, ...TRUST_CHECKS].map((id) => [id, checkOutcome])) as Record<
-    (typeof PROTOCOL_CHECKS | typeof TRUST_CHECKS)[number],
-    typeof checkOutcome
-  >,
-);
 
 export const dryRun = z
   .strictObject({
@@ -86,7 +79,7 @@ export const dryRun = z
     principal: didWeb.nullable().meta({ description: 'Null unless the Grant’s signature verifies.' }),
     grant_id: grantId.nullable().meta({ description: 'Null unless the Grant’s signature verifies.' }),
     agent: didKey.nullable().meta({ description: 'Null unless the Proof’s signature verifies.' }),
-    checks: outcomes,
+    checks: outcomes([...PROTOCOL_CHECKS, ...TRUST_CHECKS]),
     failed: z.array(failedCheck).meta({
       description:
         'Every check that fails, in order. Checks that a failed check keeps from running are `skipped` in `checks`.',
@@ -107,7 +100,9 @@ export const dryRun = z
       grant_id: EXAMPLE.grantId,
       agent: EXAMPLE.agent,
       checks: {
-        ...Object.fromEntries([...PROTOCOL_CHECKS, ...TRUST_CHECKS].map((id) => [id, true])),
+        ...Object.fromEntries(
+          [...PROTOCOL_CHECKS, ...TRUST_CHECKS].filter(isInEveryProfile).map((id) => [id, true]),
+        ),
         P19: false,
         P20: 'skipped',
         T5: 'skipped',

@@ -1,7 +1,7 @@
 /** Receipt (interface §Receipt, protocol §8). Which members are present depends on how far the checks got. */
-import { REASON_CODES, RESERVED_REASONS } from '@svc/protocol';
+import { type CheckId, PROFILE_IDS, REASON_CODES, RESERVED_REASONS } from '@svc/protocol';
 import { z } from 'zod';
-import { PROTOCOL_CHECKS, TRUST_CHECKS } from '../check-ids.ts';
+import { isInEveryProfile, PROTOCOL_CHECKS, TRUST_CHECKS } from '../check-ids.ts';
 import { exampleReceipt } from '../examples.ts';
 import { compactJws, didKey, didWeb, grantId, receiptId, sha256, timestamp, uri } from '../formats.ts';
 
@@ -14,8 +14,13 @@ export const checkOutcome = z.union([z.boolean(), z.literal('skipped')]).meta({
   description: '`true` passed, `false` failed, `skipped`: a prerequisite did not pass.',
 });
 
-const outcomes = <const Id extends string>(ids: readonly Id[]) =>
-  z.strictObject(Object.fromEntries(ids.map((id) => [id, checkOutcome])) as Record<Id, typeof checkOutcome>);
+/** An outcome of each check; of those that not every profile runs, only where the profile does. */
+export const outcomes = <const Id extends CheckId>(ids: readonly Id[]) =>
+  z.strictObject(
+    Object.fromEntries(
+      ids.map((id) => [id, isInEveryProfile(id) ? checkOutcome : checkOutcome.optional()]),
+    ) as Record<Id, z.ZodOptional<typeof checkOutcome>>,
+  );
 
 export const capability = z
   .strictObject({
@@ -80,7 +85,7 @@ export const receipt = z
     evidence,
     protocol: z.strictObject({
       result: z.enum(['PASS', 'FAIL']),
-      profile: z.enum(['svc-base-v1', 'svc-base-v2']),
+      profile: z.enum(PROFILE_IDS),
       profile_hash: sha256,
       checks: outcomes(PROTOCOL_CHECKS),
     }),

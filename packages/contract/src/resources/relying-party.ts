@@ -1,5 +1,5 @@
 /** Relying party (interface §Relying party). */
-import { PROOF_WINDOW_MAX_SECONDS } from '@svc/protocol';
+import { PROFILE_IDS, PROOF_WINDOW_MAX_SECONDS } from '@svc/protocol';
 import { z } from 'zod';
 import { EXAMPLE, exampleApiKey } from '../examples.ts';
 import { apiKey, apiKeyId, didWeb, displayName, integer, orgId, slug, timestamp } from '../formats.ts';
@@ -7,7 +7,7 @@ import { apiKey, apiKeyId, didWeb, displayName, integer, orgId, slug, timestamp 
 /** Greatest age of a Proof, in seconds. */
 const proofWindowSeconds = integer(1, PROOF_WINDOW_MAX_SECONDS);
 const verifyRateLimitPerMinute = integer(1, 1_000_000);
-export const profile = z.enum(['svc-base-v1', 'svc-base-v2']).meta({
+export const profile = z.enum(PROFILE_IDS).meta({
   description:
     'The set of checks that decide its verifications. `svc-base-v2` supports budgets that are used up.',
 });

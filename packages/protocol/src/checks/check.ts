@@ -13,8 +13,9 @@ import type { GrantId } from '../model/ids.ts';
 import type { Parsed } from '../model/parsed.ts';
 import type { Proof } from '../model/proof.ts';
 import type { ReasonCode } from '../model/reason-code.ts';
-import type { Profile } from '../profiles/profile.ts';
+import type { Profile, ProfileId } from '../profiles/profile.ts';
 import type { TrustConfig } from '../trust-config.ts';
+import type { Comparison } from './comparison.ts';
 
 /** The Action, and the Capabilities of the Grant for which every narrowing check so far holds. */
 export interface Survivors {
@@ -23,7 +24,7 @@ export interface Survivors {
   readonly survivors: readonly Capability[];
 }
 
-/** The request as presented and parsed; only P1, P8 and P15 read it. */
+/** The request as presented and parsed; only P1, P8 and P15 decide by it. */
 export interface Presented {
   readonly grant: ParsedGrant;
   readonly proof: Parsed<Proof, 'PROOF_MALFORMED'>;
@@ -104,6 +105,16 @@ export const narrow = (
 /** Where a rule is written down: the interface, docs/protocol.md or an RFC, each with its section. */
 export type Citation = `interface §${string}` | `protocol §${number}` | `RFC ${number} §${string}`;
 
+/** Whether a Capability meets the condition of one check, and what was compared. */
+export interface Judgement {
+  readonly holds: boolean;
+  /** If the condition does not hold: only the comparisons that fail. */
+  readonly compared: readonly Comparison[];
+}
+
+/** Judges Capabilities for this Action. What concerns the Action alone is computed once, in the first call. */
+export type Judge = (action: Action, context: CheckContext) => (capability: Capability) => Judgement;
+
 /** A check as declared. */
 export interface Check<Id extends string, Proves> {
   readonly id: Id;
@@ -112,16 +123,33 @@ export interface Check<Id extends string, Proves> {
   readonly cites: readonly Citation[];
   /** Ids of the checks that must be true before this one runs. */
   readonly requires: readonly string[];
+  /** The profiles that run this check; null: every profile, published or to come. */
+  readonly profiles: readonly ProfileId[] | null;
   /** Every reason that this check can deny with. */
   readonly reasons: readonly ReasonCode[];
   /** Pure: the same context and evidence give the same result. */
   run(evidence: object, context: CheckContext): CheckResult<Proves>;
+  /** What the check compared with what, if it failed; empty where it judges Capabilities. For explanations only. */
+  compare(evidence: object, context: CheckContext): readonly Comparison[];
+  /** What to do about the failure, if more is known than the reason says; null: the remedy of the reason. */
+  remedy(evidence: object, context: CheckContext): string | null;
+  /** Judges each Capability by itself; null unless the check narrows the Capabilities. For explanations only. */
+  readonly judge: Judge | null;
 }
 
 /** What these checks prove, by id. */
 export type EvidenceOf<Checks extends Check<string, unknown>> = {
   readonly [One in Checks as One['id']]: One extends Check<string, infer Proves> ? Proves : never;
 };
+
+/** What every check declares. `requires` are the checks themselves. */
+interface Declaration<Id extends string, Proves, Requires extends readonly Check<string, unknown>[]>
+  extends Pick<Check<Id, Proves>, 'id' | 'title' | 'cites' | 'reasons'> {
+  readonly requires: Requires;
+  /** Absent: every profile runs the check. A profile that was published before the check leaves it out. */
+  readonly profiles?: readonly ProfileId[];
+  run(evidence: EvidenceOf<Requires[number]>, context: CheckContext): CheckResult<Proves>;
+}
 
 /**
  * Declares a check. It can read the evidence of the checks that it requires; reading any other does not compile. Marked
@@ -132,8 +160,29 @@ export const defineCheck = <
   Proves,
   const Requires extends readonly Check<string, unknown>[],
 >(
-  declaration: Omit<Check<Id, Proves>, 'requires' | 'run'> & {
-    readonly requires: Requires;
-    run(evidence: EvidenceOf<Requires[number]>, context: CheckContext): CheckResult<Proves>;
+  declaration: Declaration<Id, Proves, Requires> & {
+    compare(evidence: EvidenceOf<Requires[number]>, context: CheckContext): readonly Comparison[];
+    remedy?(evidence: EvidenceOf<Requires[number]>, context: CheckContext): string;
   },
-): Check<Id, Proves> => ({ ...declaration, requires: declaration.requires.map(({ id }) => id) });
+): Check<Id, Proves> => ({
+  profiles: null,
+  remedy: () => null,
+  judge: null,
+  ...declaration,
+  requires: declaration.requires.map(({ id }) => id),
+});
+
+/** Declares a check that narrows the Capabilities, so that each can be judged by itself. */
+export const defineNarrowingCheck = <
+  const Id extends string,
+  Proves,
+  const Requires extends readonly Check<string, unknown>[],
+>(
+  declaration: Declaration<Id, Proves, Requires> & { readonly judge: Judge },
+): Check<Id, Proves> => ({
+  profiles: null,
+  compare: () => [],
+  remedy: () => null,
+  ...declaration,
+  requires: declaration.requires.map(({ id }) => id),
+});

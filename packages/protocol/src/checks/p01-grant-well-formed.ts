@@ -3,6 +3,7 @@
  * unauthenticated.
  */
 import { defineCheck, deny, pass } from './check.ts';
+import { form, problemOf } from './comparison.ts';
 
 export const p01GrantWellFormed = /* @__PURE__ */ defineCheck({
   id: 'P1',
@@ -14,4 +15,6 @@ export const p01GrantWellFormed = /* @__PURE__ */ defineCheck({
     if (profile.budgets && grant.budgetProblem !== null) return deny('GRANT_MALFORMED');
     return grant.ok ? pass({ grant: grant.value }) : deny(grant.reason);
   },
+  compare: (_, { presented: { grant }, profile }) =>
+    form('Grant', (profile.budgets ? grant.budgetProblem : null) ?? problemOf(grant)),
 });

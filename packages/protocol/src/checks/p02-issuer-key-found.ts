@@ -2,6 +2,8 @@
  * P2: the `kid` names a usable key of the issuer (protocol §7). The DID document decides which keys exist; the
  * service's own record of the key decides whether the key was retired before this Grant.
  */
+import { formatTimestamp } from '@svc/codec';
+import type { PrincipalFact } from '../facts.ts';
 import type { Grant } from '../model/grant.ts';
 import {
   type CheckContext,
@@ -13,6 +15,7 @@ import {
   pass,
   unavailableNow,
 } from './check.ts';
+import { one, shown } from './comparison.ts';
 import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
 import { t01IssuerRegistered } from './t01-issuer-registered.ts';
 import { t03KeyNotCompromised } from './t03-key-not-compromised.ts';
@@ -37,6 +40,8 @@ export const p02IssuerKeyFound = /* @__PURE__ */ defineCheck({
     if (T1.key?.state !== 'retired') return pass({ grant, publicKey }, consulted);
     return retiredKey(grant, publicKey, T1.key.sinceMs, context, consulted);
   },
+  compare: ({ P1: { grant }, T1 }, context) =>
+    one('kid of the Grant', grant.kid, usableKeyOf(grant, T1.key, context)),
 });
 
 /** The Grant is still unauthenticated. */
@@ -71,4 +76,21 @@ const retiredKey = (
   if (allocation.answer === 'unavailable') return unavailableNow(consulted);
   const allocatedInTime = allocation.answer === 'found' && allocation.value.allocatedAtMs <= retiredAtMs;
   return allocatedInTime ? pass({ grant, publicKey }, consulted) : deny('ISSUER_KEY_NOT_FOUND', consulted);
+};
+
+/** What would be a usable key, told by the first condition that the key does not meet. */
+const usableKeyOf = (
+  { issuer, kid }: Grant,
+  known: PrincipalFact['key'],
+  { facts: { document }, nowMs }: CheckContext,
+): string => {
+  if (document?.answer !== 'found') return `a key in the DID document of ${issuer}`;
+  const { assertionKeys, endedFromMs } = document.value.document;
+  const endedMs = endedFromMs.get(kid);
+  if (!assertionKeys.has(kid)) return shown([...assertionKeys.keys()]);
+  if (endedMs !== undefined && endedMs <= nowMs)
+    return `a key that had not ended at ${formatTimestamp(endedMs)}`;
+  return known?.state === 'retired'
+    ? `a key not retired before the Grant was allocated and begins (${formatTimestamp(known.sinceMs)})`
+    : 'a strict Ed25519 key of the issuer';
 };

@@ -1,5 +1,7 @@
 /** P5: the Grant is still valid; `validUntil` itself is excluded. */
+import { formatTimestamp } from '@svc/codec';
 import { defineCheck, demand } from './check.ts';
+import { one } from './comparison.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 
 export const p05GrantNotExpired = /* @__PURE__ */ defineCheck({
@@ -9,4 +11,6 @@ export const p05GrantNotExpired = /* @__PURE__ */ defineCheck({
   requires: [p03GrantSignature],
   reasons: ['GRANT_EXPIRED'],
   run: ({ P3: { grant } }, { nowMs }) => demand(nowMs < grant.validUntilMs, 'GRANT_EXPIRED'),
+  compare: ({ P3: { grant } }, { nowMs }) =>
+    one('validUntil', grant.validUntil, `after ${formatTimestamp(nowMs)}`),
 });

@@ -1,5 +1,6 @@
 /** P12: the Proof was made for this relying party; one made for another cannot be used here. */
 import { defineCheck, demand } from './check.ts';
+import { one } from './comparison.ts';
 import { p09ProofSignature } from './p09-proof-signature.ts';
 
 export const p12ProofAudience = /* @__PURE__ */ defineCheck({
@@ -10,4 +11,5 @@ export const p12ProofAudience = /* @__PURE__ */ defineCheck({
   reasons: ['PROOF_AUDIENCE_MISMATCH'],
   run: ({ P9: { proof } }, { relyingParty }) =>
     demand(proof.audience === relyingParty.did, 'PROOF_AUDIENCE_MISMATCH'),
+  compare: ({ P9: { proof } }, { relyingParty }) => one('aud of the Proof', proof.audience, relyingParty.did),
 });

@@ -1,5 +1,7 @@
 /** P13: the Proof is fresh. Both ends of its window are included; times are compared in milliseconds (protocol §7). */
+import { formatTimestamp } from '@svc/codec';
 import { defineCheck, demand } from './check.ts';
+import { one } from './comparison.ts';
 import { p09ProofSignature } from './p09-proof-signature.ts';
 
 export const p13ProofFresh = /* @__PURE__ */ defineCheck({
@@ -14,4 +16,19 @@ export const p13ProofFresh = /* @__PURE__ */ defineCheck({
     const latestMs = nowMs + trust.clockSkewSeconds * 1000;
     return demand(earliestMs <= iatMs && iatMs <= latestMs, 'PROOF_EXPIRED');
   },
+  compare: ({ P9: { proof } }, { nowMs, relyingParty, trust }) => {
+    const after = (seconds: number) => formatTimestamp(nowMs + seconds * 1000);
+    const [earliest, latest] = [after(-relyingParty.proofWindowSeconds), after(trust.clockSkewSeconds)];
+    return one('iat of the Proof', timeOf(proof.iatSeconds), `${earliest} to ${latest}`);
+  },
 });
+
+/** The last second that `formatTimestamp` can write. */
+const LAST_SECOND = 253_402_300_799;
+
+/**
+ * A signed `iat` may be any integer. One outside the range of `formatTimestamp`, such as milliseconds, is shown
+ * unchanged.
+ */
+const timeOf = (seconds: number): string =>
+  seconds >= 0 && seconds <= LAST_SECOND ? formatTimestamp(seconds * 1000) : String(seconds);

@@ -3,6 +3,7 @@ import { normalizeHtu } from '@svc/codec';
 import { type Action, isSameAction } from '../model/action.ts';
 import type { Proof } from '../model/proof.ts';
 import { defineCheck, demand } from './check.ts';
+import { type Comparison, one } from './comparison.ts';
 import { p09ProofSignature } from './p09-proof-signature.ts';
 import { p15ActionWellFormed } from './p15-action-well-formed.ts';
 
@@ -15,8 +16,30 @@ export const p14ProofAction = /* @__PURE__ */ defineCheck({
   reasons: ['PROOF_ACTION_MISMATCH'],
   run: ({ P9: { proof }, P15: { action } }) =>
     demand(isSameAction(proof.action, action) && bindsRequest(proof, action), 'PROOF_ACTION_MISMATCH'),
+  compare: ({ P9: { proof }, P15: { action } }) => [
+    ...compareActions(proof.action, action),
+    ...(action.type === 'api:call' ? compareRequests(proof, action) : []),
+  ],
 });
 
 const bindsRequest = (proof: Proof, action: Action): boolean =>
   action.type !== 'api:call' ||
   (proof.htm === action.method && proof.normalizedHtu === normalizeHtu(action.resource));
+
+const compareActions = (signed: Action, asked: Action): readonly Comparison[] => {
+  const [ofProof, ofAction] = [new Map(Object.entries(signed)), new Map(Object.entries(asked))];
+  const names = [...new Set([...ofProof.keys(), ...ofAction.keys()])].sort();
+  return names
+    .filter((name) => ofProof.get(name) !== ofAction.get(name))
+    .flatMap((name) =>
+      one(`action.${name} of the Proof`, ofProof.get(name) ?? null, ofAction.get(name) ?? null),
+    );
+};
+
+const compareRequests = (
+  { htm, normalizedHtu }: Proof,
+  { method, resource }: Extract<Action, { type: 'api:call' }>,
+): readonly Comparison[] => [
+  ...(htm === method ? [] : one('htm of the Proof', htm, method)),
+  ...(normalizedHtu === normalizeHtu(resource) ? [] : one('htu of the Proof', normalizedHtu, resource)),
+];

@@ -2,11 +2,12 @@
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
 import { isStringArray } from '../model/members.ts';
-import { defineCheck, narrow } from './check.ts';
+import { defineNarrowingCheck, narrow } from './check.ts';
+import { one } from './comparison.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 import { p15ActionWellFormed } from './p15-action-well-formed.ts';
 
-export const p16ActionAuthorized = /* @__PURE__ */ defineCheck({
+export const p16ActionAuthorized = /* @__PURE__ */ defineNarrowingCheck({
   id: 'P16',
   title: 'some Capability has this action type and, for an api:call, this method',
   cites: ['interface §Capability', 'protocol §7'],
@@ -18,6 +19,13 @@ export const p16ActionAuthorized = /* @__PURE__ */ defineCheck({
       (capability) => allowsAction(capability, action),
       'ACTION_NOT_AUTHORIZED',
     ),
+  judge: (action) => (capability) => ({
+    holds: allowsAction(capability, action),
+    compared:
+      action.type === 'api:call' && capability.action === action.type
+        ? one('action.method', action.method, capability.constraints.methods)
+        : one('action.type', action.type, capability.action),
+  }),
 });
 
 /** Whether the Capability is of this Action's type and, for an API call, has its method. */

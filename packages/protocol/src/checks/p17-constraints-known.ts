@@ -1,10 +1,11 @@
 /** P17: some surviving Capability has only constraints that the profile can enforce. */
 import type { Capability } from '../model/capability.ts';
 import type { Profile } from '../profiles/profile.ts';
-import { defineCheck, narrow } from './check.ts';
+import { defineNarrowingCheck, narrow } from './check.ts';
+import { one, shown } from './comparison.ts';
 import { p16ActionAuthorized } from './p16-action-authorized.ts';
 
-export const p17ConstraintsKnown = /* @__PURE__ */ defineCheck({
+export const p17ConstraintsKnown = /* @__PURE__ */ defineNarrowingCheck({
   id: 'P17',
   title: "some survivor has only constraint keys that the relying party's profile knows",
   cites: ['interface §Capability', 'interface §Versioning', 'protocol §2'],
@@ -12,6 +13,19 @@ export const p17ConstraintsKnown = /* @__PURE__ */ defineCheck({
   reasons: ['UNKNOWN_CONSTRAINT'],
   run: ({ P16 }, { profile }) =>
     narrow(P16, (capability) => unknownConstraintsOf(capability, profile).length === 0, 'UNKNOWN_CONSTRAINT'),
+  judge:
+    (_, { profile }) =>
+    (capability) => {
+      const { action, constraints } = capability;
+      return {
+        holds: unknownConstraintsOf(capability, profile).length === 0,
+        compared: one(
+          'constraints',
+          Object.keys(constraints),
+          `none but ${shown(profile.constraintKeys[action])}`,
+        ),
+      };
+    },
 });
 
 /** The constraint keys that this profile does not know. */

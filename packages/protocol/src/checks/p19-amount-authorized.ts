@@ -3,21 +3,24 @@
  * must also be left (protocol §11). Balances are requested only where a survivor has a budget.
  */
 import type { Balances } from '../budgets/balances.ts';
-import { budgetOf, hasBudget } from '../budgets/budget.ts';
-import { type Consumption, consumptionOf } from '../budgets/consumption.ts';
+import { budgetOf, hasBudget, type Limits } from '../budgets/budget.ts';
+import { type Consumption, consumptionOf, leftAt } from '../budgets/consumption.ts';
 import type { Action } from '../model/action.ts';
 import { type Capability, capabilityKeyOf } from '../model/capability.ts';
 import { isNonNegativeInteger } from '../model/members.ts';
 import {
   type CheckContext,
   type CheckResult,
-  defineCheck,
+  defineNarrowingCheck,
   deny,
+  type Judgement,
   need,
   pass,
   type Survivors,
   unavailableNow,
 } from './check.ts';
+import type { Comparison } from './comparison.ts';
+import { unknownConstraintsOf } from './p17-constraints-known.ts';
 import { p18CurrencyAuthorized } from './p18-currency-authorized.ts';
 
 export interface Affordable extends Survivors {
@@ -25,7 +28,7 @@ export interface Affordable extends Survivors {
   readonly consumptions: ReadonlyMap<Capability, Consumption>;
 }
 
-export const p19AmountAuthorized = /* @__PURE__ */ defineCheck({
+export const p19AmountAuthorized = /* @__PURE__ */ defineNarrowingCheck({
   id: 'P19',
   title: 'some survivor allows the amount (api:call: always)',
   cites: ['interface §Capability', 'interface §Consumable Grants', 'protocol §7', 'protocol §11'],
@@ -38,6 +41,7 @@ export const p19AmountAuthorized = /* @__PURE__ */ defineCheck({
       return pass({ ...P18, survivors, consumptions: new Map() });
     return withinBudget({ ...P18, survivors }, context);
   },
+  judge: (action, context) => (capability) => judgeAmount(capability, action, context),
 });
 
 /** Whether the amount is within the ceiling of one purchase. Always true for an API call, which has no amount. */
@@ -78,3 +82,50 @@ const openBudgets = (
   }
   return { survivors, consumptions };
 };
+
+const judgeAmount = (capability: Capability, action: Action, context: CheckContext): Judgement => {
+  const isOfType = capability.action === action.type;
+  const amount = action.type === 'api:call' ? 0 : action.amount;
+  const ceiling: Bound[] =
+    action.type === 'api:call' || !isOfType
+      ? []
+      : [boundOf('action.amount', amount, capability.constraints.maxAmount, 'maxAmount')];
+  const left = leftFor(capability, amount, context);
+  const bounds = [...ceiling, ...(left?.bounds ?? [])];
+  const exceeded = bounds.filter(({ holds }) => !holds);
+  return {
+    holds: isOfType && allowsAmount(capability, action) && (left?.suffices ?? true),
+    compared: (exceeded.length > 0 ? exceeded : bounds).map(({ comparison }) => comparison),
+  };
+};
+
+/** A limit, and whether the Action keeps within it. */
+interface Bound {
+  readonly holds: boolean;
+  readonly comparison: Comparison;
+}
+
+const boundOf = (what: string, found: number, most: unknown, name: string): Bound => ({
+  holds: typeof most === 'number' && found <= most,
+  comparison: { what, found: String(found), expected: `at most ${String(most)} (${name})` },
+});
+
+/** Null if the profile has no budgets, the Capability has none, or the balances are not available. */
+const leftFor = (
+  capability: Capability,
+  amount: number,
+  { profile, facts, crypto, nowMs }: CheckContext,
+): { readonly suffices: boolean; readonly bounds: readonly Bound[] } | null => {
+  const budget = budgetOf(capability);
+  if (!profile.budgets || budget === null || facts.balances?.answer !== 'found') return null;
+  if (unknownConstraintsOf(capability, profile).length > 0) return null;
+  const balances = facts.balances.value;
+  const opening = { key: capabilityKeyOf(crypto, capability), budget, balances, amount, nowMs };
+  return { suffices: consumptionOf(opening) !== null, bounds: boundsOf(leftAt(opening), amount) };
+};
+
+const boundsOf = ({ total, perPeriod, uses }: Limits, amount: number): Bound[] => [
+  ...(total === null ? [] : [boundOf('action.amount', amount, total, 'left of maxTotal')]),
+  ...(perPeriod === null ? [] : [boundOf('action.amount', amount, perPeriod, 'left of maxPerPeriod')]),
+  ...(uses === null ? [] : [boundOf('uses', 1, uses, 'left of maxUses')]),
+];

@@ -6,10 +6,11 @@ import { normalizeHtu } from '@svc/codec';
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
 import { resourceMatcher, urlMatcher } from '../resources/resource-pattern.ts';
-import { defineCheck, deny, pass } from './check.ts';
+import { defineNarrowingCheck, deny, pass } from './check.ts';
+import { one } from './comparison.ts';
 import { p19AmountAuthorized } from './p19-amount-authorized.ts';
 
-export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
+export const p20ResourceAuthorized = /* @__PURE__ */ defineNarrowingCheck({
   id: 'P20',
   title: 'some survivor matches the resource',
   cites: ['interface §Capability', 'protocol §6', 'RFC 3986 §6.2.2'],
@@ -21,6 +22,13 @@ export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
     const [authority] = survivors;
     if (authority === undefined) return deny('RESOURCE_NOT_AUTHORIZED');
     return pass({ ...P19, survivors, authority, consumption: consumptions.get(authority) ?? null });
+  },
+  judge: (action) => {
+    const isMatch = resourceTestOf(action);
+    return (capability) => ({
+      holds: capability.action === action.type && isMatch(capability),
+      compared: one('action.resource', action.resource, capability.resources ?? 'any'),
+    });
   },
 });
 

@@ -1,5 +1,6 @@
 /** T1: the Grant names a registered Principal as its issuer (protocol §7). */
 import { defineCheck, deny, need, pass, unavailableNow } from './check.ts';
+import { one } from './comparison.ts';
 import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
 
 export const t01IssuerRegistered = /* @__PURE__ */ defineCheck({
@@ -14,4 +15,6 @@ export const t01IssuerRegistered = /* @__PURE__ */ defineCheck({
     if (principal.answer === 'absent') return deny('ISSUER_UNKNOWN');
     return pass(principal.value);
   },
+  compare: ({ P1: { grant } }) =>
+    one('issuer', grant.issuer, 'a Principal that is registered with this service'),
 });

@@ -1,7 +1,8 @@
 /**
- * The 24 checks in pipeline order (protocol §7). The order decides the reason of a DENY. A check requires only checks
- * before it.
+ * The checks in pipeline order (protocol §7). The order decides the reason of a DENY. A check requires only checks before
+ * it.
  */
+import type { ProfileId } from '../profiles/profile.ts';
 import type { Check, EvidenceOf } from './check.ts';
 import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
 import { p02IssuerKeyFound } from './p02-issuer-key-found.ts';
@@ -28,6 +29,7 @@ import { t02IssuerVerified } from './t02-issuer-verified.ts';
 import { t03KeyNotCompromised } from './t03-key-not-compromised.ts';
 import { t05ProofUnspent } from './t05-proof-unspent.ts';
 
+/** Every check of any profile, except the last. */
 const BEFORE_SPENDING = [
   p01GrantWellFormed,
   t01IssuerRegistered,
@@ -73,23 +75,24 @@ export interface AnyCheck extends Check<CheckId, unknown> {
   readonly requires: readonly CheckId[];
 }
 
-/** T5 requires every check above it: only an ALLOW spends a Proof. */
-const buildTable = (): readonly Check<CheckId, unknown>[] => [
-  ...BEFORE_SPENDING,
-  { ...t05ProofUnspent, requires: BEFORE_SPENDING.map(({ id }) => id) },
-];
+/** T5 is the last check and requires every check above it: only an ALLOW spends a Proof. */
+const endingWithSpending = (before: readonly Check<CheckId, unknown>[]): readonly AnyCheck[] =>
+  [...before, { ...t05ProofUnspent, requires: before.map(({ id }) => id) }] as readonly AnyCheck[];
 
-/** Every check in the order in which they run, which decides the reason of a DENY. */
-export const CHECKS = /* @__PURE__ */ buildTable() as readonly AnyCheck[];
+/** Every check of any profile in the order in which they run, which decides the reason of a DENY. */
+export const CHECKS: readonly AnyCheck[] = /* @__PURE__ */ endingWithSpending(BEFORE_SPENDING);
 
-const isProtocol = (id: CheckId): id is ProtocolCheckId => id.startsWith('P');
-const isTrust = (id: CheckId): id is TrustCheckId => id.startsWith('T');
+/** The checks that a profile runs, in this order. `before`: every check except T5, which every profile runs last. */
+export const checksOf = (
+  profile: ProfileId,
+  before: readonly Check<CheckId, unknown>[] = BEFORE_SPENDING,
+): readonly AnyCheck[] =>
+  endingWithSpending(before.filter(({ profiles }) => profiles === null || profiles.includes(profile)));
 
 /** The ids of all checks, in the order in which they run. */
 export const CHECK_IDS: readonly CheckId[] = /* @__PURE__ */ CHECKS.map(({ id }) => id);
-/** Sorted as RFC 8785 sorts member names: P1, P10, P11, … */
-export const PROTOCOL_CHECK_IDS: readonly ProtocolCheckId[] = /* @__PURE__ */ CHECK_IDS.filter(
-  isProtocol,
-).sort();
-/** Sorted as RFC 8785 sorts member names. */
-export const TRUST_CHECK_IDS: readonly TrustCheckId[] = /* @__PURE__ */ CHECK_IDS.filter(isTrust).sort();
+
+/** Whether a check is one of what the Principal and the Agent signed. */
+export const isProtocolCheck = (id: CheckId): id is ProtocolCheckId => id.startsWith('P');
+/** Whether a check is one against the service's own records. */
+export const isTrustCheck = (id: CheckId): id is TrustCheckId => id.startsWith('T');

@@ -1,5 +1,6 @@
 import { readEvaluateVectors } from '@svc/vectors/src/published.ts';
 import { describe, expect, it } from 'vitest';
+import { REMEDY_IF } from '../checks/p06-grant-not-revoked.ts';
 import { CHECKS, type CheckId } from '../checks/table.ts';
 import { evaluate, parsePresented } from '../evaluate.ts';
 import { parseEvaluateInput } from '../evaluate-json.ts';
@@ -10,7 +11,6 @@ import { PROFILES } from '../profiles/index.ts';
 import { TRUST_CONFIG } from '../trust-config.ts';
 import { closestCapability } from './capability-fit.ts';
 import { explain, REMEDIES } from './index.ts';
-import { REMEDY_IF } from './remedies.ts';
 
 const explained = readEvaluateVectors().map(({ id, input }) => {
   const { request, context, facts } = parseEvaluateInput(input, nativeCrypto);
@@ -64,7 +64,7 @@ describe('the explanation of every vector', () => {
 
 it('closestCapability analyses the resource of an Action once for all Capabilities', () => {
   const { presented, facts, context } = ofVector('p19-one-over-ceiling');
-  const { profile } = PROFILES[context.relyingParty.profile];
+  const { profile, checks } = PROFILES[context.relyingParty.profile];
   const matchers: unknown[] = [];
   const capabilities = Array.from({ length: 16 }, (): Capability => {
     const resources = ['https://api.shop.example/v1/*'];
@@ -79,6 +79,7 @@ it('closestCapability analyses the resource of an Action once for all Capabiliti
     capabilities,
     { type: 'api:call', method: 'GET', resource },
     { ...context, trust: TRUST_CONFIG, profile, facts, presented },
+    checks,
   );
   expect(matchers).toHaveLength(16);
   expect(new Set(matchers).size).toBe(1);

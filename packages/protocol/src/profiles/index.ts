@@ -1,30 +1,26 @@
-/** The profiles a relying party can choose, each with its published document and that document's hash. */
+/** The profiles a relying party can choose, each with its checks, its published document and that document's hash. */
 
-import { portableCrypto, type Sha256, sha256Of } from '@svc/codec';
-import { CHECKS } from '../checks/table.ts';
+import { checksOf } from '../checks/table.ts';
 import { BASE_V1 } from './base-v1.ts';
 import { BASE_V2 } from './base-v2.ts';
-import { profileDocument } from './document.ts';
-import type { Profile, ProfileId } from './profile.ts';
+import { PROFILE_IDS, type Profile, type ProfileId } from './profile.ts';
+import { type CheckGroup, type CheckOutcome, type PublishedProfile, publish } from './publish.ts';
 
-export type { Profile, ProfileId };
-
-/** A profile with its published text and the hash of that text, which Receipts name. */
-export interface PublishedProfile {
-  readonly profile: Profile;
-  readonly document: string;
-  readonly hash: Sha256;
-}
-
-const publish = (profile: Profile): PublishedProfile => {
-  const document = profileDocument(profile, CHECKS);
-  return { profile, document, hash: sha256Of(portableCrypto, document) };
+export {
+  type CheckGroup,
+  type CheckOutcome,
+  PROFILE_IDS,
+  type Profile,
+  type ProfileId,
+  type PublishedProfile,
 };
+
+const published = (profile: Profile): PublishedProfile => publish(profile, checksOf(profile.id));
 
 /** Every profile, by its id. */
 export const PROFILES: Readonly<Record<ProfileId, PublishedProfile>> = {
-  'svc-base-v1': /* @__PURE__ */ publish(BASE_V1),
-  'svc-base-v2': /* @__PURE__ */ publish(BASE_V2),
+  'svc-base-v1': /* @__PURE__ */ published(BASE_V1),
+  'svc-base-v2': /* @__PURE__ */ published(BASE_V2),
 };
 
 /** Whether a value is the id of a profile that this version knows. */

@@ -1,8 +1,14 @@
-/** A profile: which constraint keys its checks enforce (interface §Versioning, protocol §8). */
+/**
+ * A profile: which constraint keys its checks enforce (interface §Versioning, protocol §8). A check that not every
+ * profile runs says itself which do.
+ */
 import type { ActionType } from '../model/action.ts';
 
 /** `svc-base-v2` supports budgets; under `svc-base-v1` budget keys are unknown constraints, which deny. */
-export type ProfileId = 'svc-base-v1' | 'svc-base-v2';
+export const PROFILE_IDS = ['svc-base-v1', 'svc-base-v2'] as const;
+
+/** The id of a profile of this version. */
+export type ProfileId = (typeof PROFILE_IDS)[number];
 
 /** A set of rules that a relying party's decisions follow. */
 export interface Profile {

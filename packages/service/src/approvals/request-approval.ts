@@ -203,7 +203,7 @@ const readDenial = async (
     throw notFound(`No decision ${receiptId}.`);
   const body = bodyOf(receipt);
   if (body.decision === 'ALLOW') throw conflict('The decision is an ALLOW: there is nothing to approve.');
-  const problem = findUnapprovable(outcomesOf(body));
+  const problem = findUnapprovable(outcomesOf(body), body.protocol.profile);
   if (problem !== null)
     throw conflict(`${problem} Only a denial whose P1 to P15 and trust checks hold can be approved.`);
   if (sha256Of(crypto, proof) !== body.proof_hash)

@@ -3,7 +3,7 @@
  * spent or stored, and the facts may change right after they were read. So the answer is not a decision and does not
  * look like one.
  */
-import type { CheckId, CheckOutcome, DidKey, DidWeb, GrantId, ReasonCode } from '@svc/protocol';
+import type { Decided, DidKey, DidWeb, GrantId, ReasonCode } from '@svc/protocol';
 import { found, unavailable } from '@svc/protocol';
 import {
   type CapabilityFit,
@@ -34,7 +34,7 @@ export interface DryRun {
   readonly grantId: GrantId | null;
   /** Null unless P9 holds. */
   readonly agent: DidKey | null;
-  readonly outcomes: Readonly<Record<CheckId, CheckOutcome>>;
+  readonly outcomes: Decided['outcomes'];
   readonly failed: readonly FailedCheck[];
   readonly closest: CapabilityFit | null;
 }

@@ -1,6 +1,5 @@
 /** One evaluation of one request by the engine: its inputs, and the calls of the engine. */
 import {
-  CHECK_IDS,
   type CheckId,
   type CryptoPort,
   type Decided,
@@ -9,7 +8,9 @@ import {
   type Facts,
   found,
   type GrantId,
+  PROFILES,
   type Presented,
+  type PublishedProfile,
   type Undecided,
   unavailable,
   type VerifyRequest,
@@ -66,12 +67,18 @@ export const evaluateAt = (
     contextOf(grounds, nowMs),
   );
 
-/** Checks that depend on balances, or on a check that depends on them. */
-const ON_BALANCES: ReadonlySet<CheckId> = new Set(['P19', 'P20', 'T5']);
+/** The checks of a profile that depend neither on balances nor on a check that depends on them. */
+const withoutBalances = ({ checks }: PublishedProfile): readonly CheckId[] => {
+  const onBalances = new Set<CheckId>(['P19']);
+  for (const { id, requires } of checks) if (requires.some((one) => onBalances.has(one))) onBalances.add(id);
+  return checks.map(({ id }) => id).filter((id) => !onBalances.has(id));
+};
 
-/** Whether every check that does not depend on balances holds. */
-export const doOthersHold = ({ outcomes }: Decided): boolean =>
-  CHECK_IDS.every((id) => ON_BALANCES.has(id) || outcomes[id] === true);
+const OTHERS = new Map(Object.values(PROFILES).map((published) => [published, withoutBalances(published)]));
+
+/** Whether every check of the profile that does not depend on balances holds. */
+export const doOthersHold = ({ under, outcomes }: Pick<Decided, 'under' | 'outcomes'>): boolean =>
+  (OTHERS.get(under) ?? under.checkIds).every((id) => outcomes[id] === true);
 
 /**
  * The decision where balances are not needed, else the Grant whose balances are. Balances are read only where every
