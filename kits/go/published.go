@@ -92,10 +92,23 @@ var trustConfigs = map[string]publishedTrustConfig{
 
 var reasonCodes = func() map[any]bool {
 	codes := map[any]bool{"SERVICE_UNAVAILABLE": true, "ISSUER_NOT_TRUSTED": true}
-	for _, check := range profiles["svc-base-v1"].checks {
-		for _, reason := range check.reasons {
-			codes[reason] = true
+	for _, profile := range profiles {
+		for _, check := range profile.checks {
+			for _, reason := range check.reasons {
+				codes[reason] = true
+			}
 		}
 	}
 	return codes
+}()
+
+// profilesWith has, for each check, the number of profiles that have it.
+var profilesWith = func() map[string]int {
+	counts := map[string]int{}
+	for _, profile := range profiles {
+		for _, check := range profile.checks {
+			counts[check.id]++
+		}
+	}
+	return counts
 }()

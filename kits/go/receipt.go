@@ -2,7 +2,6 @@ package svckit
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -175,12 +174,12 @@ var (
 		}),
 		"grant_hash":      aSHA256,
 		"proof_hash":      aSHA256,
-		"protocol":        closed(members{"checks": outcomesOf("P", 20), "profile": aText, "profile_hash": aSHA256, "result": aResult}, noMembers),
+		"protocol":        closed(members{"checks": outcomesOf("P"), "profile": aText, "profile_hash": aSHA256, "result": aResult}, noMembers),
 		"reason":          scalar("a reason code or null", func(value any) bool { return value == nil || isReason(value) }),
 		"receipt_id":      scalar(`"drc_" and a ULID`, func(value any) bool { return is(receiptIDForm, value) }),
 		"receipt_version": form("svc-receipt-v1", "svc-receipt-v1"),
 		"relying_party":   aDidWeb,
-		"trust":           closed(members{"checks": outcomesOf("T", 5), "policy_version": form("svc-trust-v1", "svc-trust-v1"), "result": aResult}, noMembers),
+		"trust":           closed(members{"checks": outcomesOf("T"), "policy_version": form("svc-trust-v1", "svc-trust-v1"), "result": aResult}, noMembers),
 	}, members{
 		"agent":        form("an Ed25519 did:key DID", "did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{44}"),
 		"authority":    anAuthority,
@@ -196,15 +195,17 @@ func isReason(value any) bool {
 	return ok && reasonCodes[text]
 }
 
-// outcomesOf covers P1 to P20, or T1 to T5 without T4, which does not exist.
-func outcomesOf(group string, last int) shape {
-	outcomes := members{}
-	for i := 1; i <= last; i++ {
-		if id := group + strconv.Itoa(i); id != "T4" {
-			outcomes[id] = anOutcome
+// outcomesOf covers the checks of a group; checkNamed checks those that only some profiles have.
+func outcomesOf(group string) shape {
+	ofEach, ofSome := members{}, members{}
+	for id, count := range profilesWith {
+		if strings.HasPrefix(id, group) && count == len(profiles) {
+			ofEach[id] = anOutcome
+		} else if strings.HasPrefix(id, group) {
+			ofSome[id] = anOutcome
 		}
 	}
-	return closed(outcomes, noMembers)
+	return closed(ofEach, ofSome)
 }
 
 func aCapability(action string, budgets, constraints members) shape {
@@ -276,7 +277,7 @@ func checkBody(all map[string]any) error {
 	if at, _ := parseTime(all["evaluated_at"]); ulidTime(all["receipt_id"].(string)) != at {
 		return refuse("wrong-time", "evaluated_at must be the time in receipt_id")
 	}
-	for _, rule := range []func() error{b.checkPublished, b.checkOutcomes, b.checkPresence, b.checkAuthority, b.checkTimes} {
+	for _, rule := range []func() error{b.checkPublished, b.checkNamed, b.checkOutcomes, b.checkPresence, b.checkAuthority, b.checkTimes} {
 		if err := rule(); err != nil {
 			return err
 		}
@@ -301,6 +302,24 @@ func (b *body) checkPublished() error {
 		return refuse("wrong-trust-config-hash", "the hash of %s is not known to this version; a later one may know it", b.evidence["trust_config_version"])
 	}
 	b.profile, b.config = profile, config
+	return nil
+}
+
+// checkNamed demands exactly the checks of the profile.
+func (b *body) checkNamed() error {
+	profile := b.all["protocol"].(map[string]any)["profile"]
+	named := map[string]bool{}
+	for _, check := range b.profile.checks {
+		named[check.id] = true
+		if _, isThere := b.outcomes[check.id]; !isThere {
+			return refuse("missing-member", "the check %s is missing: %s has it", check.id, profile)
+		}
+	}
+	for id := range b.outcomes {
+		if !named[id] {
+			return refuse("unknown-member", "%s has no check %s", profile, id)
+		}
+	}
 	return nil
 }
 

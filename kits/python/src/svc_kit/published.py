@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PROTOCOL_CHECKS = tuple(f"P{n}" for n in range(1, 21))
-TRUST_CHECKS = ("T1", "T2", "T3", "T5")
-
 
 @dataclass(frozen=True)
 class Check:
@@ -88,9 +85,14 @@ PROFILES = {
     ),
 }
 REASONS = frozenset(
-    {reason for check in PROFILES["svc-base-v1"].checks for reason in check.reasons}
+    {reason for profile in PROFILES.values() for check in profile.checks for reason in check.reasons}
     | {"SERVICE_UNAVAILABLE", "ISSUER_NOT_TRUSTED"}
 )
+
+_NAMED = [frozenset(check.id for check in profile.checks) for profile in PROFILES.values()]
+CHECKS_OF_EACH = frozenset.intersection(*_NAMED)
+"""The checks that every profile has."""
+CHECKS_OF_SOME = frozenset.union(*_NAMED) - CHECKS_OF_EACH
 
 
 @dataclass(frozen=True)

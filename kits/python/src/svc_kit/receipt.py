@@ -25,10 +25,10 @@ from .identifiers import (
 from .jcs import canonicalize
 from .jws import sha256, split_jws
 from .published import (
+    CHECKS_OF_EACH,
+    CHECKS_OF_SOME,
     PROFILES,
-    PROTOCOL_CHECKS,
     REASONS,
-    TRUST_CHECKS,
     TRUST_CONFIGS,
     Profile,
 )
@@ -194,6 +194,17 @@ _TEXT = _scalar("a non-empty string", lambda value: isinstance(value, str) and v
 _COUNT = _scalar("an integer, 0 to 2^53-1", is_count)
 _RESULT = _one_of("PASS", "FAIL")
 _OUTCOME = _scalar('true, false or "skipped"', lambda value: value is True or value is False or value == "skipped")
+
+
+def _outcomes(letter: str) -> _Check:
+    """``_check_named`` checks which of the checks that only some profiles have must be there."""
+    each, some = (
+        dict.fromkeys((name for name in names if name.startswith(letter)), _OUTCOME)
+        for names in (CHECKS_OF_EACH, CHECKS_OF_SOME)
+    )
+    return closed(each, some)
+
+
 _CONSTRAINTS = {
     "commerce:purchase": closed(
         {"currency": _scalar("three upper-case letters (ISO 4217)", is_currency), "maxAmount": _COUNT},
@@ -264,7 +275,7 @@ _BODY = closed(
         "proof_hash": _SHA256,
         "protocol": closed(
             {
-                "checks": closed(dict.fromkeys(PROTOCOL_CHECKS, _OUTCOME)),
+                "checks": _outcomes("P"),
                 "profile": _TEXT,
                 "profile_hash": _SHA256,
                 "result": _RESULT,
@@ -275,7 +286,7 @@ _BODY = closed(
         "receipt_version": _one_of("svc-receipt-v1"),
         "relying_party": _DID_WEB,
         "trust": closed(
-            {"checks": closed(dict.fromkeys(TRUST_CHECKS, _OUTCOME)), "policy_version": _one_of("svc-trust-v1"), "result": _RESULT}
+            {"checks": _outcomes("T"), "policy_version": _one_of("svc-trust-v1"), "result": _RESULT}
         ),
     },
     {
@@ -299,6 +310,7 @@ def check_body(body: dict[str, Any]) -> None:
     if ulid_time(body["receipt_id"]) != parse_instant(body["evaluated_at"]):
         raise Refused("wrong-time", "evaluated_at must be the time in receipt_id")
     profile = _check_published(body)
+    _check_named(body, outcomes, profile)
     _check_outcomes(body, outcomes, profile)
     _check_presence(body, outcomes)
     _check_authority(body, outcomes, profile)
@@ -318,6 +330,16 @@ def _check_published(body: dict[str, Any]) -> Profile:
     if evidence["trust_config_hash"] != config.hash:
         raise Refused("wrong-trust-config-hash", f"the hash of {evidence['trust_config_version']} is not known to this version; a later one may know it")
     return known
+
+
+def _check_named(body: dict[str, Any], outcomes: dict[str, Any], profile: Profile) -> None:
+    named = [check.id for check in profile.checks]
+    for name in named:
+        if name not in outcomes:
+            raise Refused("missing-member", f"the check {name} is missing: {body['protocol']['profile']} has it")
+    for name in outcomes:
+        if name not in named:
+            raise Refused("unknown-member", f"{body['protocol']['profile']} has no check {name}")
 
 
 def _check_outcomes(body: dict[str, Any], outcomes: dict[str, Any], profile: Profile) -> None:
