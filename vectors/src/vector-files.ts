@@ -1,6 +1,7 @@
 /** Reads vectors/ from disk, and finds how it differs from what the source generates. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { fillEvaluateSchema } from './evaluate-schema.ts';
 import { buildVectorSet } from './vector-set.ts';
 
 export const VECTORS_DIR = fileURLToPath(new URL('../', import.meta.url));
@@ -26,9 +27,14 @@ export const readVectorFiles = (): ReadonlyMap<string, string> =>
     ]),
   );
 
-/** What the source generates for the schemas that are on disk. */
-export const buildExpectedFiles = (): Promise<ReadonlyMap<string, string>> =>
-  buildVectorSet(new Map(jsonFilesIn('schema/').map((path) => [path, read(path)])));
+const EVALUATE_SCHEMA = 'schema/evaluate.schema.json';
+
+/** What the source generates for the schemas that are on disk, with the schema of which it writes parts. */
+export const buildExpectedFiles = async (): Promise<ReadonlyMap<string, string>> => {
+  const schema = fillEvaluateSchema(read(EVALUATE_SCHEMA));
+  const schemas = new Map(jsonFilesIn('schema/').map((path) => [path, read(path)])).set(EVALUATE_SCHEMA, schema);
+  return new Map([...(await buildVectorSet(schemas)), [EVALUATE_SCHEMA, schema]]);
+};
 
 /** Paths that are missing, changed or left over, each with which of the three; empty if all files are as generated. */
 export const findDifferences = (

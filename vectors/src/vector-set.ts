@@ -22,7 +22,7 @@ export const SET_HASH_RULE =
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 const sha256Hex = (data: string): string => createHash('sha256').update(data).digest('hex');
 
-/** `schemas`: the hand-written files of vectors/schema, by path; they are part of the set that the manifest pins. */
+/** `schemas`: the files of vectors/schema, by path; they are part of the set that the manifest pins. */
 export const buildVectorSet = async (
   schemas: ReadonlyMap<string, string>,
 ): Promise<ReadonlyMap<string, string>> => {

@@ -1,9 +1,11 @@
 /** The two plain ALLOWs, and the three ways in which all checks after a refused token are skipped. */
-import { CHECK_IDS, type CheckOutcome } from '@svc/protocol';
+import { type CheckOutcome, PROFILES } from '@svc/protocol';
 import { API_CALL, apiCapability } from '../../scene.ts';
 import { allow, type Covers, deny, type VectorCase } from '../../vector-case.ts';
 
-const every = (outcome: CheckOutcome): Covers => Object.fromEntries(CHECK_IDS.map((id) => [id, outcome]));
+/** The profile of the honest scene. */
+const { checkIds } = PROFILES['svc-base-v1'];
+const every = (outcome: CheckOutcome): Covers => Object.fromEntries(checkIds.map((id) => [id, outcome]));
 const skipped = (...ids: readonly (keyof Covers)[]): Covers =>
   Object.fromEntries(ids.map((id) => [id, 'skipped']));
 
