@@ -3,11 +3,11 @@
  * the Action, and checks that a Grant gives exactly that and nothing wider.
  */
 import { type DidKey, type DidWeb, type JsonObject, jcs, normalizeHtu } from '@svc/codec';
-import type { CheckId } from './checks/table.ts';
+import { type CheckId, checksOf } from './checks/table.ts';
 import type { Action } from './model/action.ts';
 import type { Capability } from './model/capability.ts';
 import type { Grant } from './model/grant.ts';
-import { type CheckOutcome, PROFILES, type ProfileId } from './profiles/index.ts';
+import type { CheckOutcome, ProfileId } from './profiles/index.ts';
 import { isResourcePattern, resourceMatcher, urlMatcher } from './resources/resource-pattern.ts';
 import { UNSEEN } from './unseen.ts';
 
@@ -87,9 +87,8 @@ const APPROVABLE: ReadonlySet<CheckId> = /* @__PURE__ */ new Set(['P16', 'P17', 
  * denial except that of a spent Proof. An outcome that is missing is one that does not hold.
  */
 export const findUnapprovable = (outcomes: ApprovalOutcomes, profile: ProfileId): string | null => {
-  const wrong = PROFILES[profile].checkIds.find(
-    (id) => !APPROVABLE.has(id) && outcomes[id] !== (id === 'T5' ? 'skipped' : true),
-  );
+  const ids = checksOf(profile).map(({ id }) => id);
+  const wrong = ids.find((id) => !APPROVABLE.has(id) && outcomes[id] !== (id === 'T5' ? 'skipped' : true));
   if (wrong !== undefined)
     return `The decision failed at ${wrong}${outcomes[wrong] === false ? '' : ', which could not be decided'}.`;
   return [...APPROVABLE].some((id) => outcomes[id] === false)

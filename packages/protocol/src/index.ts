@@ -70,6 +70,7 @@ export * from './budgets/consumption.ts';
 export * from './budgets/period.ts';
 export * from './budgets/snapshot.ts';
 export * from './checks/check.ts';
+export type * from './checks/explained.ts';
 export * from './checks/table.ts';
 export * from './evaluate.ts';
 export * from './evaluate-json.ts';

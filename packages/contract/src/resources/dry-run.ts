@@ -1,5 +1,5 @@
 /** The predicted result of a verification, with every check that fails and why (protocol §7). */
-import { CHECKS } from '@svc/protocol';
+import { CHECK_IDS, EXPLAINED } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
 import { z } from 'zod';
 import { isInEveryProfile, PROTOCOL_CHECKS, TRUST_CHECKS } from '../check-ids.ts';
@@ -7,7 +7,7 @@ import { EXAMPLE } from '../examples.ts';
 import { didKey, didWeb, grantId, timestamp } from '../formats.ts';
 import { capability, outcomes, reasonCode } from './receipt.ts';
 
-const checkId = z.enum(CHECKS.map(({ id }) => id));
+const checkId = z.enum(CHECK_IDS);
 
 const exampleComparison = {
   what: 'action.amount',
@@ -42,7 +42,7 @@ const failedCheck = z
 
 const condition = z
   .strictObject({
-    check: z.enum(CHECKS.filter(({ judge }) => judge !== null).map(({ id }) => id)),
+    check: z.enum(CHECK_IDS.filter((id) => EXPLAINED[id].judge !== undefined)),
     holds: z.boolean(),
     compared: z.array(comparison),
   })

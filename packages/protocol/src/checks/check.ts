@@ -15,7 +15,6 @@ import type { Proof } from '../model/proof.ts';
 import type { ReasonCode } from '../model/reason-code.ts';
 import type { Profile, ProfileId } from '../profiles/profile.ts';
 import type { TrustConfig } from '../trust-config.ts';
-import type { Comparison } from './comparison.ts';
 
 /** The Action, and the Capabilities of the Grant for which every narrowing check so far holds. */
 export interface Survivors {
@@ -105,18 +104,8 @@ export const narrow = (
 /** Where a rule is written down: the interface, docs/protocol.md or an RFC, each with its section. */
 export type Citation = `interface §${string}` | `protocol §${number}` | `RFC ${number} §${string}`;
 
-/** Whether a Capability meets the condition of one check, and what was compared. */
-export interface Judgement {
-  readonly holds: boolean;
-  /** If the condition does not hold: only the comparisons that fail. */
-  readonly compared: readonly Comparison[];
-}
-
-/** Judges Capabilities for this Action. What concerns the Action alone is computed once, in the first call. */
-export type Judge = (action: Action, context: CheckContext) => (capability: Capability) => Judgement;
-
-/** A check as declared. */
-export interface Check<Id extends string, Proves> {
+/** A check as declared. `Reads`: what its `run` can read. */
+export interface Check<Id extends string, Proves, Reads extends object = object> {
   readonly id: Id;
   /** One sentence that states the condition under which the check is true. */
   readonly title: string;
@@ -128,13 +117,7 @@ export interface Check<Id extends string, Proves> {
   /** Every reason that this check can deny with. */
   readonly reasons: readonly ReasonCode[];
   /** Pure: the same context and evidence give the same result. */
-  run(evidence: object, context: CheckContext): CheckResult<Proves>;
-  /** What the check compared with what, if it failed; empty where it judges Capabilities. For explanations only. */
-  compare(evidence: object, context: CheckContext): readonly Comparison[];
-  /** What to do about the failure, if more is known than the reason says; null: the remedy of the reason. */
-  remedy(evidence: object, context: CheckContext): string | null;
-  /** Judges each Capability by itself; null unless the check narrows the Capabilities. For explanations only. */
-  readonly judge: Judge | null;
+  run(evidence: Reads, context: CheckContext): CheckResult<Proves>;
 }
 
 /** What these checks prove, by id. */
@@ -142,47 +125,25 @@ export type EvidenceOf<Checks extends Check<string, unknown>> = {
   readonly [One in Checks as One['id']]: One extends Check<string, infer Proves> ? Proves : never;
 };
 
-/** What every check declares. `requires` are the checks themselves. */
-interface Declaration<Id extends string, Proves, Requires extends readonly Check<string, unknown>[]>
-  extends Pick<Check<Id, Proves>, 'id' | 'title' | 'cites' | 'reasons'> {
-  readonly requires: Requires;
-  /** Absent: every profile runs the check. A profile that was published before the check leaves it out. */
-  readonly profiles?: readonly ProfileId[];
-  run(evidence: EvidenceOf<Requires[number]>, context: CheckContext): CheckResult<Proves>;
-}
-
 /**
  * Declares a check. It can read the evidence of the checks that it requires; reading any other does not compile. Marked
  * pure, so that bundlers drop unused checks.
+ *
+ * `profiles`: the profiles that run the check. A profile that was published before the check is not among them. Absent:
+ * every profile.
  */
 export const defineCheck = <
   const Id extends string,
   Proves,
   const Requires extends readonly Check<string, unknown>[],
 >(
-  declaration: Declaration<Id, Proves, Requires> & {
-    compare(evidence: EvidenceOf<Requires[number]>, context: CheckContext): readonly Comparison[];
-    remedy?(evidence: EvidenceOf<Requires[number]>, context: CheckContext): string;
+  declaration: Omit<Check<Id, Proves>, 'requires' | 'profiles' | 'run'> & {
+    readonly requires: Requires;
+    readonly profiles?: readonly ProfileId[];
+    run(evidence: EvidenceOf<Requires[number]>, context: CheckContext): CheckResult<Proves>;
   },
-): Check<Id, Proves> => ({
-  profiles: null,
-  remedy: () => null,
-  judge: null,
+): Check<Id, Proves, EvidenceOf<Requires[number]>> => ({
   ...declaration,
   requires: declaration.requires.map(({ id }) => id),
-});
-
-/** Declares a check that narrows the Capabilities, so that each can be judged by itself. */
-export const defineNarrowingCheck = <
-  const Id extends string,
-  Proves,
-  const Requires extends readonly Check<string, unknown>[],
->(
-  declaration: Declaration<Id, Proves, Requires> & { readonly judge: Judge },
-): Check<Id, Proves> => ({
-  profiles: null,
-  compare: () => [],
-  remedy: () => null,
-  ...declaration,
-  requires: declaration.requires.map(({ id }) => id),
+  profiles: declaration.profiles ?? null,
 });

@@ -3,7 +3,7 @@
  * unauthenticated.
  */
 import { defineCheck, deny, pass } from './check.ts';
-import { form, problemOf } from './comparison.ts';
+import { type ExplanationOf, form, problemOf } from './explained.ts';
 
 export const p01GrantWellFormed = /* @__PURE__ */ defineCheck({
   id: 'P1',
@@ -15,6 +15,9 @@ export const p01GrantWellFormed = /* @__PURE__ */ defineCheck({
     if (profile.budgets && grant.budgetProblem !== null) return deny('GRANT_MALFORMED');
     return grant.ok ? pass({ grant: grant.value }) : deny(grant.reason);
   },
+});
+
+export const p01Explained: ExplanationOf<typeof p01GrantWellFormed> = {
   compare: (_, { presented: { grant }, profile }) =>
     form('Grant', (profile.budgets ? grant.budgetProblem : null) ?? problemOf(grant)),
-});
+};

@@ -15,7 +15,7 @@ import {
   pass,
   unavailableNow,
 } from './check.ts';
-import { one, shown } from './comparison.ts';
+import { type ExplanationOf, one, shown } from './explained.ts';
 import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
 import { t01IssuerRegistered } from './t01-issuer-registered.ts';
 import { t03KeyNotCompromised } from './t03-key-not-compromised.ts';
@@ -40,9 +40,12 @@ export const p02IssuerKeyFound = /* @__PURE__ */ defineCheck({
     if (T1.key?.state !== 'retired') return pass({ grant, publicKey }, consulted);
     return retiredKey(grant, publicKey, T1.key.sinceMs, context, consulted);
   },
+});
+
+export const p02Explained: ExplanationOf<typeof p02IssuerKeyFound> = {
   compare: ({ P1: { grant }, T1 }, context) =>
     one('kid of the Grant', grant.kid, usableKeyOf(grant, T1.key, context)),
-});
+};
 
 /** The Grant is still unauthenticated. */
 export interface KeyFound {

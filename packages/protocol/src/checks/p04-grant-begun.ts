@@ -1,7 +1,7 @@
 /** P4: the Grant is already valid; `validFrom` itself is included. */
 import { formatTimestamp } from '@svc/codec';
 import { defineCheck, demand } from './check.ts';
-import { one } from './comparison.ts';
+import { type ExplanationOf, one } from './explained.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 
 export const p04GrantBegun = /* @__PURE__ */ defineCheck({
@@ -11,6 +11,9 @@ export const p04GrantBegun = /* @__PURE__ */ defineCheck({
   requires: [p03GrantSignature],
   reasons: ['GRANT_NOT_YET_VALID'],
   run: ({ P3: { grant } }, { nowMs }) => demand(grant.validFromMs <= nowMs, 'GRANT_NOT_YET_VALID'),
+});
+
+export const p04Explained: ExplanationOf<typeof p04GrantBegun> = {
   compare: ({ P3: { grant } }, { nowMs }) =>
     one('validFrom', grant.validFrom, `not after ${formatTimestamp(nowMs)}`),
-});
+};

@@ -16,7 +16,7 @@ import {
   pass,
   unavailableNow,
 } from './check.ts';
-import { type Comparison, one } from './comparison.ts';
+import { type Comparison, type ExplanationOf, one } from './explained.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 
 export const p06GrantNotRevoked = /* @__PURE__ */ defineCheck({
@@ -35,9 +35,12 @@ export const p06GrantNotRevoked = /* @__PURE__ */ defineCheck({
       return deny('AUTHORITY_REVOKED');
     return bitIsClear(grant, context);
   },
+});
+
+export const p06Explained: ExplanationOf<typeof p06GrantNotRevoked> = {
   compare: ({ P3: { grant } }, context) => compareAllocation(grant, context),
   remedy: ({ P3: { grant } }, { facts }) => REMEDY_IF[isPaused(grant, facts) ? 'paused' : 'notPaused'],
-});
+};
 
 const matches = ({ issuer, agent, status }: Grant, allocated: AllocationFact): boolean =>
   issuer === allocated.issuer &&

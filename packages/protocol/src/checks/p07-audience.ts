@@ -1,6 +1,6 @@
 /** P7: the Grant's audience names this relying party, or the Grant has no audience. */
 import { defineCheck, demand } from './check.ts';
-import { one } from './comparison.ts';
+import { type ExplanationOf, one } from './explained.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 
 export const p07Audience = /* @__PURE__ */ defineCheck({
@@ -11,5 +11,8 @@ export const p07Audience = /* @__PURE__ */ defineCheck({
   reasons: ['AUDIENCE_MISMATCH'],
   run: ({ P3: { grant } }, { relyingParty }) =>
     demand(grant.audience === null || grant.audience.includes(relyingParty.did), 'AUDIENCE_MISMATCH'),
-  compare: ({ P3: { grant } }, { relyingParty }) => one('audience', grant.audience, relyingParty.did),
 });
+
+export const p07Explained: ExplanationOf<typeof p07Audience> = {
+  compare: ({ P3: { grant } }, { relyingParty }) => one('audience', grant.audience, relyingParty.did),
+};

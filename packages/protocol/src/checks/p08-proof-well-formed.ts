@@ -1,6 +1,6 @@
 /** P8: the Proof is well formed (protocol §1, §3). The Proof in its evidence is unauthenticated. */
 import { defineCheck, deny, pass } from './check.ts';
-import { form, problemOf } from './comparison.ts';
+import { type ExplanationOf, form, problemOf } from './explained.ts';
 
 export const p08ProofWellFormed = /* @__PURE__ */ defineCheck({
   id: 'P8',
@@ -9,5 +9,8 @@ export const p08ProofWellFormed = /* @__PURE__ */ defineCheck({
   requires: [],
   reasons: ['PROOF_MALFORMED'],
   run: (_, { presented: { proof } }) => (proof.ok ? pass({ proof: proof.value }) : deny(proof.reason)),
-  compare: (_, { presented: { proof } }) => form('Proof', problemOf(proof)),
 });
+
+export const p08Explained: ExplanationOf<typeof p08ProofWellFormed> = {
+  compare: (_, { presented: { proof } }) => form('Proof', problemOf(proof)),
+};

@@ -1,6 +1,6 @@
 /** P9: the Proof's signature verifies under the Agent's own key. From here on the Proof is authenticated. */
 import { defineCheck, deny, pass } from './check.ts';
-import { one } from './comparison.ts';
+import { type ExplanationOf, one } from './explained.ts';
 import { p08ProofWellFormed } from './p08-proof-well-formed.ts';
 
 export const p09ProofSignature = /* @__PURE__ */ defineCheck({
@@ -13,6 +13,9 @@ export const p09ProofSignature = /* @__PURE__ */ defineCheck({
     crypto.verify(proof.publicKey, proof.signingInput, proof.signature)
       ? pass({ proof })
       : deny('PROOF_SIGNATURE_INVALID'),
+});
+
+export const p09Explained: ExplanationOf<typeof p09ProofSignature> = {
   compare: ({ P8: { proof } }) =>
     one('signature of the Proof', 'does not verify', `a signature by ${proof.agent}`),
-});
+};

@@ -1,6 +1,6 @@
 /** P10: the Agent that signed the Proof is the one the Grant names. */
 import { defineCheck, demand } from './check.ts';
-import { one } from './comparison.ts';
+import { type ExplanationOf, one } from './explained.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 import { p09ProofSignature } from './p09-proof-signature.ts';
 
@@ -11,5 +11,8 @@ export const p10ProofAgent = /* @__PURE__ */ defineCheck({
   requires: [p03GrantSignature, p09ProofSignature],
   reasons: ['PROOF_AGENT_MISMATCH'],
   run: ({ P3: { grant }, P9: { proof } }) => demand(proof.agent === grant.agent, 'PROOF_AGENT_MISMATCH'),
-  compare: ({ P3: { grant }, P9: { proof } }) => one('iss of the Proof', proof.agent, grant.agent),
 });
+
+export const p10Explained: ExplanationOf<typeof p10ProofAgent> = {
+  compare: ({ P3: { grant }, P9: { proof } }) => one('iss of the Proof', proof.agent, grant.agent),
+};

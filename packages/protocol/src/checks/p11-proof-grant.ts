@@ -1,6 +1,6 @@
 /** P11: the Proof was made for this Grant. */
 import { defineCheck, demand } from './check.ts';
-import { one } from './comparison.ts';
+import { type ExplanationOf, one } from './explained.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 import { p09ProofSignature } from './p09-proof-signature.ts';
 
@@ -11,5 +11,8 @@ export const p11ProofGrant = /* @__PURE__ */ defineCheck({
   requires: [p03GrantSignature, p09ProofSignature],
   reasons: ['PROOF_GRANT_MISMATCH'],
   run: ({ P3: { grant }, P9: { proof } }) => demand(proof.grantId === grant.id, 'PROOF_GRANT_MISMATCH'),
-  compare: ({ P3: { grant }, P9: { proof } }) => one('grant_id of the Proof', proof.grantId, grant.id),
 });
+
+export const p11Explained: ExplanationOf<typeof p11ProofGrant> = {
+  compare: ({ P3: { grant }, P9: { proof } }) => one('grant_id of the Proof', proof.grantId, grant.id),
+};

@@ -3,7 +3,7 @@ import { normalizeHtu } from '@svc/codec';
 import { type Action, isSameAction } from '../model/action.ts';
 import type { Proof } from '../model/proof.ts';
 import { defineCheck, demand } from './check.ts';
-import { type Comparison, one } from './comparison.ts';
+import { type Comparison, type ExplanationOf, one } from './explained.ts';
 import { p09ProofSignature } from './p09-proof-signature.ts';
 import { p15ActionWellFormed } from './p15-action-well-formed.ts';
 
@@ -16,11 +16,14 @@ export const p14ProofAction = /* @__PURE__ */ defineCheck({
   reasons: ['PROOF_ACTION_MISMATCH'],
   run: ({ P9: { proof }, P15: { action } }) =>
     demand(isSameAction(proof.action, action) && bindsRequest(proof, action), 'PROOF_ACTION_MISMATCH'),
+});
+
+export const p14Explained: ExplanationOf<typeof p14ProofAction> = {
   compare: ({ P9: { proof }, P15: { action } }) => [
     ...compareActions(proof.action, action),
     ...(action.type === 'api:call' ? compareRequests(proof, action) : []),
   ],
-});
+};
 
 const bindsRequest = (proof: Proof, action: Action): boolean =>
   action.type !== 'api:call' ||

@@ -1,6 +1,6 @@
 /** P15: the relying party's Action is well formed (protocol §5). */
 import { defineCheck, deny, pass } from './check.ts';
-import { form, problemOf } from './comparison.ts';
+import { type ExplanationOf, form, problemOf } from './explained.ts';
 
 export const p15ActionWellFormed = /* @__PURE__ */ defineCheck({
   id: 'P15',
@@ -10,5 +10,8 @@ export const p15ActionWellFormed = /* @__PURE__ */ defineCheck({
   reasons: ['ACTION_MALFORMED'],
   run: (_, { presented: { action } }) =>
     action.ok ? pass({ action: action.value }) : deny('ACTION_MALFORMED'),
-  compare: (_, { presented: { action } }) => form('Action', problemOf(action)),
 });
+
+export const p15Explained: ExplanationOf<typeof p15ActionWellFormed> = {
+  compare: (_, { presented: { action } }) => form('Action', problemOf(action)),
+};

@@ -2,12 +2,12 @@
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
 import { isStringArray } from '../model/members.ts';
-import { defineNarrowingCheck, narrow } from './check.ts';
-import { one } from './comparison.ts';
+import { defineCheck, narrow } from './check.ts';
+import { type ExplainedPerCapability, one } from './explained.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 import { p15ActionWellFormed } from './p15-action-well-formed.ts';
 
-export const p16ActionAuthorized = /* @__PURE__ */ defineNarrowingCheck({
+export const p16ActionAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P16',
   title: 'some Capability has this action type and, for an api:call, this method',
   cites: ['interface §Capability', 'protocol §7'],
@@ -19,6 +19,9 @@ export const p16ActionAuthorized = /* @__PURE__ */ defineNarrowingCheck({
       (capability) => allowsAction(capability, action),
       'ACTION_NOT_AUTHORIZED',
     ),
+});
+
+export const p16Explained: ExplainedPerCapability = {
   judge: (action) => (capability) => ({
     holds: allowsAction(capability, action),
     compared:
@@ -26,7 +29,7 @@ export const p16ActionAuthorized = /* @__PURE__ */ defineNarrowingCheck({
         ? one('action.method', action.method, capability.constraints.methods)
         : one('action.type', action.type, capability.action),
   }),
-});
+};
 
 /** Whether the Capability is of this Action's type and, for an API call, has its method. */
 export const allowsAction = (capability: Capability, action: Action): boolean => {

@@ -1,11 +1,11 @@
 /** P17: some surviving Capability has only constraints that the profile can enforce. */
 import type { Capability } from '../model/capability.ts';
 import type { Profile } from '../profiles/profile.ts';
-import { defineNarrowingCheck, narrow } from './check.ts';
-import { one, shown } from './comparison.ts';
+import { defineCheck, narrow } from './check.ts';
+import { type ExplainedPerCapability, one, shown } from './explained.ts';
 import { p16ActionAuthorized } from './p16-action-authorized.ts';
 
-export const p17ConstraintsKnown = /* @__PURE__ */ defineNarrowingCheck({
+export const p17ConstraintsKnown = /* @__PURE__ */ defineCheck({
   id: 'P17',
   title: "some survivor has only constraint keys that the relying party's profile knows",
   cites: ['interface §Capability', 'interface §Versioning', 'protocol §2'],
@@ -13,6 +13,9 @@ export const p17ConstraintsKnown = /* @__PURE__ */ defineNarrowingCheck({
   reasons: ['UNKNOWN_CONSTRAINT'],
   run: ({ P16 }, { profile }) =>
     narrow(P16, (capability) => unknownConstraintsOf(capability, profile).length === 0, 'UNKNOWN_CONSTRAINT'),
+});
+
+export const p17Explained: ExplainedPerCapability = {
   judge:
     (_, { profile }) =>
     (capability) => {
@@ -26,7 +29,7 @@ export const p17ConstraintsKnown = /* @__PURE__ */ defineNarrowingCheck({
         ),
       };
     },
-});
+};
 
 /** The constraint keys that this profile does not know. */
 export const unknownConstraintsOf = ({ action, constraints }: Capability, profile: Profile): string[] =>

@@ -11,15 +11,14 @@ import { isNonNegativeInteger } from '../model/members.ts';
 import {
   type CheckContext,
   type CheckResult,
-  defineNarrowingCheck,
+  defineCheck,
   deny,
-  type Judgement,
   need,
   pass,
   type Survivors,
   unavailableNow,
 } from './check.ts';
-import type { Comparison } from './comparison.ts';
+import type { Comparison, ExplainedPerCapability, Judgement } from './explained.ts';
 import { unknownConstraintsOf } from './p17-constraints-known.ts';
 import { p18CurrencyAuthorized } from './p18-currency-authorized.ts';
 
@@ -28,7 +27,7 @@ export interface Affordable extends Survivors {
   readonly consumptions: ReadonlyMap<Capability, Consumption>;
 }
 
-export const p19AmountAuthorized = /* @__PURE__ */ defineNarrowingCheck({
+export const p19AmountAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P19',
   title: 'some survivor allows the amount (api:call: always)',
   cites: ['interface §Capability', 'interface §Consumable Grants', 'protocol §7', 'protocol §11'],
@@ -41,8 +40,11 @@ export const p19AmountAuthorized = /* @__PURE__ */ defineNarrowingCheck({
       return pass({ ...P18, survivors, consumptions: new Map() });
     return withinBudget({ ...P18, survivors }, context);
   },
-  judge: (action, context) => (capability) => judgeAmount(capability, action, context),
 });
+
+export const p19Explained: ExplainedPerCapability = {
+  judge: (action, context) => (capability) => judgeAmount(capability, action, context),
+};
 
 /** Whether the amount is within the ceiling of one purchase. Always true for an API call, which has no amount. */
 export const allowsAmount = ({ constraints: { maxAmount } }: Capability, action: Action): boolean =>

@@ -6,11 +6,11 @@ import { normalizeHtu } from '@svc/codec';
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
 import { resourceMatcher, urlMatcher } from '../resources/resource-pattern.ts';
-import { defineNarrowingCheck, deny, pass } from './check.ts';
-import { one } from './comparison.ts';
+import { defineCheck, deny, pass } from './check.ts';
+import { type ExplainedPerCapability, one } from './explained.ts';
 import { p19AmountAuthorized } from './p19-amount-authorized.ts';
 
-export const p20ResourceAuthorized = /* @__PURE__ */ defineNarrowingCheck({
+export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P20',
   title: 'some survivor matches the resource',
   cites: ['interface §Capability', 'protocol §6', 'RFC 3986 §6.2.2'],
@@ -23,6 +23,9 @@ export const p20ResourceAuthorized = /* @__PURE__ */ defineNarrowingCheck({
     if (authority === undefined) return deny('RESOURCE_NOT_AUTHORIZED');
     return pass({ ...P19, survivors, authority, consumption: consumptions.get(authority) ?? null });
   },
+});
+
+export const p20Explained: ExplainedPerCapability = {
   judge: (action) => {
     const isMatch = resourceTestOf(action);
     return (capability) => ({
@@ -30,7 +33,7 @@ export const p20ResourceAuthorized = /* @__PURE__ */ defineNarrowingCheck({
       compared: one('action.resource', action.resource, capability.resources ?? 'any'),
     });
   },
-});
+};
 
 /** Returns the test whether a Capability names the resource of this Action, or all resources. */
 export const resourceTestOf = (action: Action): ((capability: Capability) => boolean) => {

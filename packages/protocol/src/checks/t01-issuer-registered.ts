@@ -1,6 +1,6 @@
 /** T1: the Grant names a registered Principal as its issuer (protocol §7). */
 import { defineCheck, deny, need, pass, unavailableNow } from './check.ts';
-import { one } from './comparison.ts';
+import { type ExplanationOf, one } from './explained.ts';
 import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
 
 export const t01IssuerRegistered = /* @__PURE__ */ defineCheck({
@@ -15,6 +15,9 @@ export const t01IssuerRegistered = /* @__PURE__ */ defineCheck({
     if (principal.answer === 'absent') return deny('ISSUER_UNKNOWN');
     return pass(principal.value);
   },
+});
+
+export const t01Explained: ExplanationOf<typeof t01IssuerRegistered> = {
   compare: ({ P1: { grant } }) =>
     one('issuer', grant.issuer, 'a Principal that is registered with this service'),
-});
+};

@@ -1,6 +1,6 @@
 /** T2: the Principal has proved control of its domain (protocol §7, §13). */
 import { defineCheck, demand } from './check.ts';
-import { one } from './comparison.ts';
+import { type ExplanationOf, one } from './explained.ts';
 import { t01IssuerRegistered } from './t01-issuer-registered.ts';
 
 export const t02IssuerVerified = /* @__PURE__ */ defineCheck({
@@ -10,5 +10,8 @@ export const t02IssuerVerified = /* @__PURE__ */ defineCheck({
   requires: [t01IssuerRegistered],
   reasons: ['ISSUER_UNVERIFIED'],
   run: ({ T1 }) => demand(T1.verification === 'verified', 'ISSUER_UNVERIFIED'),
-  compare: ({ T1 }) => one('verification of the issuer', T1.verification, 'verified'),
 });
+
+export const t02Explained: ExplanationOf<typeof t02IssuerVerified> = {
+  compare: ({ T1 }) => one('verification of the issuer', T1.verification, 'verified'),
+};

@@ -3,7 +3,7 @@
  * check is true, so that only an ALLOW spends a Proof. The commit makes the claim itself.
  */
 import { defineCheck, demand, need, unavailableNow } from './check.ts';
-import { one } from './comparison.ts';
+import { type ExplanationOf, one } from './explained.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 import { p09ProofSignature } from './p09-proof-signature.ts';
 
@@ -18,5 +18,8 @@ export const t05ProofUnspent = /* @__PURE__ */ defineCheck({
     if (spent.answer !== 'found') return unavailableNow();
     return demand(!spent.value, 'PROOF_REPLAYED');
   },
-  compare: ({ P9: { proof } }) => one('jti of the Proof', proof.jti, 'one that no ALLOW has spent'),
 });
+
+export const t05Explained: ExplanationOf<typeof t05ProofUnspent> = {
+  compare: ({ P9: { proof } }) => one('jti of the Proof', proof.jti, 'one that no ALLOW has spent'),
+};

@@ -4,30 +4,31 @@
  */
 import type { ProfileId } from '../profiles/profile.ts';
 import type { Check, EvidenceOf } from './check.ts';
-import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
-import { p02IssuerKeyFound } from './p02-issuer-key-found.ts';
-import { p03GrantSignature } from './p03-grant-signature.ts';
-import { p04GrantBegun } from './p04-grant-begun.ts';
-import { p05GrantNotExpired } from './p05-grant-not-expired.ts';
-import { p06GrantNotRevoked } from './p06-grant-not-revoked.ts';
-import { p07Audience } from './p07-audience.ts';
-import { p08ProofWellFormed } from './p08-proof-well-formed.ts';
-import { p09ProofSignature } from './p09-proof-signature.ts';
-import { p10ProofAgent } from './p10-proof-agent.ts';
-import { p11ProofGrant } from './p11-proof-grant.ts';
-import { p12ProofAudience } from './p12-proof-audience.ts';
-import { p13ProofFresh } from './p13-proof-fresh.ts';
-import { p14ProofAction } from './p14-proof-action.ts';
-import { p15ActionWellFormed } from './p15-action-well-formed.ts';
-import { p16ActionAuthorized } from './p16-action-authorized.ts';
-import { p17ConstraintsKnown } from './p17-constraints-known.ts';
-import { p18CurrencyAuthorized } from './p18-currency-authorized.ts';
-import { p19AmountAuthorized } from './p19-amount-authorized.ts';
-import { p20ResourceAuthorized } from './p20-resource-authorized.ts';
-import { t01IssuerRegistered } from './t01-issuer-registered.ts';
-import { t02IssuerVerified } from './t02-issuer-verified.ts';
-import { t03KeyNotCompromised } from './t03-key-not-compromised.ts';
-import { t05ProofUnspent } from './t05-proof-unspent.ts';
+import type { Explained, ExplainedPerCapability } from './explained.ts';
+import { p01Explained, p01GrantWellFormed } from './p01-grant-well-formed.ts';
+import { p02Explained, p02IssuerKeyFound } from './p02-issuer-key-found.ts';
+import { p03Explained, p03GrantSignature } from './p03-grant-signature.ts';
+import { p04Explained, p04GrantBegun } from './p04-grant-begun.ts';
+import { p05Explained, p05GrantNotExpired } from './p05-grant-not-expired.ts';
+import { p06Explained, p06GrantNotRevoked } from './p06-grant-not-revoked.ts';
+import { p07Audience, p07Explained } from './p07-audience.ts';
+import { p08Explained, p08ProofWellFormed } from './p08-proof-well-formed.ts';
+import { p09Explained, p09ProofSignature } from './p09-proof-signature.ts';
+import { p10Explained, p10ProofAgent } from './p10-proof-agent.ts';
+import { p11Explained, p11ProofGrant } from './p11-proof-grant.ts';
+import { p12Explained, p12ProofAudience } from './p12-proof-audience.ts';
+import { p13Explained, p13ProofFresh } from './p13-proof-fresh.ts';
+import { p14Explained, p14ProofAction } from './p14-proof-action.ts';
+import { p15ActionWellFormed, p15Explained } from './p15-action-well-formed.ts';
+import { p16ActionAuthorized, p16Explained } from './p16-action-authorized.ts';
+import { p17ConstraintsKnown, p17Explained } from './p17-constraints-known.ts';
+import { p18CurrencyAuthorized, p18Explained } from './p18-currency-authorized.ts';
+import { p19AmountAuthorized, p19Explained } from './p19-amount-authorized.ts';
+import { p20Explained, p20ResourceAuthorized } from './p20-resource-authorized.ts';
+import { t01Explained, t01IssuerRegistered } from './t01-issuer-registered.ts';
+import { t02Explained, t02IssuerVerified } from './t02-issuer-verified.ts';
+import { t03Explained, t03KeyNotCompromised } from './t03-key-not-compromised.ts';
+import { t05Explained, t05ProofUnspent } from './t05-proof-unspent.ts';
 
 /** Every check of any profile, except the last. */
 const BEFORE_SPENDING = [
@@ -96,3 +97,31 @@ export const CHECK_IDS: readonly CheckId[] = /* @__PURE__ */ CHECKS.map(({ id })
 export const isProtocolCheck = (id: CheckId): id is ProtocolCheckId => id.startsWith('P');
 /** Whether a check is one against the service's own records. */
 export const isTrustCheck = (id: CheckId): id is TrustCheckId => id.startsWith('T');
+
+/** How the failure of each check is explained. Apart from the checks, so that only explanations load it. */
+export const EXPLAINED: Readonly<Record<CheckId, Explained | ExplainedPerCapability>> = {
+  P1: p01Explained,
+  T1: t01Explained,
+  T2: t02Explained,
+  T3: t03Explained,
+  P2: p02Explained,
+  P3: p03Explained,
+  P4: p04Explained,
+  P5: p05Explained,
+  P6: p06Explained,
+  P7: p07Explained,
+  P8: p08Explained,
+  P9: p09Explained,
+  P10: p10Explained,
+  P11: p11Explained,
+  P12: p12Explained,
+  P13: p13Explained,
+  P15: p15Explained,
+  P14: p14Explained,
+  P16: p16Explained,
+  P17: p17Explained,
+  P18: p18Explained,
+  P19: p19Explained,
+  P20: p20Explained,
+  T5: t05Explained,
+};

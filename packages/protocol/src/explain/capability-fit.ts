@@ -2,8 +2,9 @@
  * Judges how far each Capability of a Grant allows an Action, and shows what was compared (protocol §7, P16 to P20).
  * The checks narrow the Capabilities and stop when none is left; here every narrowing check judges each Capability.
  */
-import type { CheckContext, Judge, Judgement } from '../checks/check.ts';
-import type { AnyCheck, CheckId } from '../checks/table.ts';
+import type { CheckContext } from '../checks/check.ts';
+import type { Judge, Judgement } from '../checks/explained.ts';
+import { type CheckId, EXPLAINED } from '../checks/table.ts';
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
 
@@ -22,18 +23,19 @@ export interface CapabilityFit {
 
 /**
  * The Capability that came closest: the one whose conditions hold up to the latest check; of several, the one for which
- * most conditions hold, then the one that allows the greatest amount, then the first. `checks`: those of the profile.
+ * most conditions hold, then the one that allows the greatest amount, then the first. `checkIds`: those of the profile.
  */
 export const closestCapability = (
   capabilities: readonly Capability[],
   action: Action,
   context: CheckContext,
-  checks: readonly Pick<AnyCheck, 'id' | 'judge'>[],
+  checkIds: readonly CheckId[],
 ): CapabilityFit | null => {
   // Parsing the resource costs far more than matching it, so what concerns the Action alone is computed once.
-  const judges = checks.flatMap(({ id, judge }) =>
-    judge === null ? [] : [{ check: id, judge: judge(action, context) }],
-  );
+  const judges = checkIds.flatMap((check) => {
+    const { judge } = EXPLAINED[check];
+    return judge === undefined ? [] : [{ check, judge: judge(action, context) }];
+  });
   const fits = capabilities.map((capability, index) => ({
     index,
     capability,

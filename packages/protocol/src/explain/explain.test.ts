@@ -64,7 +64,7 @@ describe('the explanation of every vector', () => {
 
 it('closestCapability analyses the resource of an Action once for all Capabilities', () => {
   const { presented, facts, context } = ofVector('p19-one-over-ceiling');
-  const { profile, checks } = PROFILES[context.relyingParty.profile];
+  const { profile, checkIds } = PROFILES[context.relyingParty.profile];
   const matchers: unknown[] = [];
   const capabilities = Array.from({ length: 16 }, (): Capability => {
     const resources = ['https://api.shop.example/v1/*'];
@@ -79,7 +79,7 @@ it('closestCapability analyses the resource of an Action once for all Capabiliti
     capabilities,
     { type: 'api:call', method: 'GET', resource },
     { ...context, trust: TRUST_CONFIG, profile, facts, presented },
-    checks,
+    checkIds,
   );
   expect(matchers).toHaveLength(16);
   expect(new Set(matchers).size).toBe(1);

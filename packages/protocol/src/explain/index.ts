@@ -3,15 +3,15 @@
  * §7). For people and for dry runs; a decision never depends on it.
  */
 import type { CheckContext } from '../checks/check.ts';
-import type { Comparison } from '../checks/comparison.ts';
-import type { CheckId, Evidence } from '../checks/table.ts';
+import type { Comparison } from '../checks/explained.ts';
+import { type CheckId, type Evidence, EXPLAINED } from '../checks/table.ts';
 import type { Decided, EvaluationContext } from '../evaluate.ts';
 import type { Facts } from '../facts.ts';
 import { REMEDIES, type ReasonCode } from '../model/reason-code.ts';
 import { TRUST_CONFIG } from '../trust-config.ts';
 import { type CapabilityFit, closestCapability } from './capability-fit.ts';
 
-export type { Comparison } from '../checks/comparison.ts';
+export type { Comparison } from '../checks/explained.ts';
 export { REMEDIES } from '../model/reason-code.ts';
 export type { CapabilityFit, Condition } from './capability-fit.ts';
 export { demandOf } from './demand.ts';
@@ -42,26 +42,28 @@ export const explain = (
   facts: Facts,
   { relyingParty, nowMs, crypto, trust = TRUST_CONFIG }: EvaluationContext,
 ): Explanation => {
-  const { profile, checks } = decided.under;
+  const { profile, checks, checkIds } = decided.under;
   const context = { presented, facts, relyingParty, profile, trust, nowMs, crypto };
   const evidence = decided.evidence as Evidence;
   const { P3, P15 } = decided.evidence;
   const closest =
     P3 === undefined || P15 === undefined
       ? null
-      : closestCapability(P3.grant.capabilities, P15.action, context, checks);
+      : closestCapability(P3.grant.capabilities, P15.action, context, checkIds);
   const failed = checks
     .filter(({ id }) => decided.outcomes[id] === false)
     .map((check) => {
       // P1 is the only check with more than one reason, and it comes first, so `decided.reason` is its reason.
       const reason = check.reasons.find((code) => code === decided.reason) ?? check.reasons[0];
       if (reason === undefined) throw new Error(`${check.id} has no reason to deny`);
-      const compared =
-        check.judge === null
-          ? check.compare(evidence, context)
-          : (closest?.conditions.find((one) => one.check === check.id)?.compared ?? []);
-      const remedy = check.remedy(evidence, context) ?? REMEDIES[reason];
-      return { check: check.id, title: check.title, reason, compared, remedy };
+      const told = { check: check.id, title: check.title, reason };
+      const how = EXPLAINED[check.id];
+      if (how.judge !== undefined) {
+        const compared = closest?.conditions.find((one) => one.check === check.id)?.compared ?? [];
+        return { ...told, compared, remedy: REMEDIES[reason] };
+      }
+      const compared = how.compare(evidence, context);
+      return { ...told, compared, remedy: how.remedy?.(evidence, context) ?? REMEDIES[reason] };
     });
   return { failed, closest };
 };
