@@ -5,11 +5,11 @@ import { getVector, readEvaluateVectors } from '@svc/vectors/src/published.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contextOf, type FoundFacts, factsOf } from '../test/facts-of.ts';
-import { CHECKS } from './checks/table.ts';
 import { evaluate, parsePresented, planLookups } from './evaluate.ts';
 import { type EvaluateInput, evaluateJson } from './evaluate-json.ts';
 import { absent, type Facts, found, type Lookup, unavailable } from './facts.ts';
 import { nativeCrypto } from './native.ts';
+import { PROFILES } from './profiles/index.ts';
 import type { ReceiptBody } from './receipt-body.ts';
 
 /** Verification is pure, so results are cached: the laws are about the table of checks, not about Ed25519. */
@@ -120,6 +120,9 @@ const anyInput: fc.Arbitrary<EvaluateInput> = fc
     })),
   );
 
+/** The checks that the profile of a Receipt runs. */
+const checksOf = ({ protocol }: ReceiptBody) => PROFILES[protocol.profile].checks;
+
 const RUNS = { numRuns: sampled({ quick: 120, deep: 3_000 }) };
 const holdsFor = (law: (body: ReceiptBody, input: EvaluateInput) => void): void => {
   fc.assert(
@@ -131,7 +134,7 @@ const holdsFor = (law: (body: ReceiptBody, input: EvaluateInput) => void): void 
 describe('the evaluator', () => {
   it('skips a check if a requirement is not true, and denies if it skips any other check', () => {
     holdsFor((body) => {
-      for (const { id, requires } of CHECKS) {
+      for (const { id, requires } of checksOf(body)) {
         const ready = requires.every((required) => outcomeOf(body, required) === true);
         if (!ready) expect(outcomeOf(body, id)).toBe('skipped');
         else if (outcomeOf(body, id) === 'skipped') expect(body.decision).toBe('DENY');
@@ -141,7 +144,7 @@ describe('the evaluator', () => {
 
   it('gives a reason of the first failed check, or SERVICE_UNAVAILABLE if a check before it was unavailable', () => {
     holdsFor((body) => {
-      const decisive = CHECKS.find(({ id, requires }) => {
+      const decisive = checksOf(body).find(({ id, requires }) => {
         const outcome = outcomeOf(body, id);
         const ready = requires.every((required) => outcomeOf(body, required) === true);
         return outcome === false || (outcome === 'skipped' && ready);
@@ -152,15 +155,26 @@ describe('the evaluator', () => {
     });
   });
 
-  it('allows exactly when all 24 checks are true', () => {
+  it('allows exactly when all checks of the profile are true', () => {
     const seen = new Set<string>();
     holdsFor((body) => {
-      const outcomes = CHECKS.map(({ id }) => outcomeOf(body, id));
+      const outcomes = checksOf(body).map(({ id }) => outcomeOf(body, id));
       expect(body.decision === 'ALLOW').toBe(outcomes.every((outcome) => outcome === true));
       expect(body.reason === null).toBe(body.decision === 'ALLOW');
       seen.add(body.decision);
     });
     expect(seen).toEqual(new Set(['ALLOW', 'DENY']));
+  });
+
+  it('names exactly the checks of the profile', () => {
+    holdsFor((body) => {
+      const named = [...Object.keys(body.protocol.checks), ...Object.keys(body.trust.checks)];
+      expect(named.sort()).toEqual(
+        checksOf(body)
+          .map(({ id }) => id)
+          .sort(),
+      );
+    });
   });
 
   it('gives the result PASS for a group exactly when all its checks are true', () => {

@@ -1,7 +1,8 @@
 /** The result of a run: the checks lighting up in order, the decision, what was sent, and the Receipt. */
-import { CHECKS, REASON_TEXTS } from '@svc/protocol';
+import { REASON_TEXTS } from '@svc/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { DecisionBadge } from '../shared/badge.tsx';
+import { checksRunBy } from '../shared/check-meanings.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { Pipeline } from '../shared/pipeline.tsx';
 import { countOutcomes, DecisionCard, outcomesOf, SignedTextCard } from '../shared/receipt-view.tsx';
@@ -11,14 +12,15 @@ import { CHEATS, type Run } from './scenarios.ts';
 const STEP_MS = 55;
 
 export const Outcome = ({ run, isAsking }: { readonly run: Run | null; readonly isAsking: boolean }) => {
-  const lit = useLit(run);
-  const isOver = run !== null && lit >= CHECKS.length;
+  const total = checksRunBy(run?.receipt.protocol.profile).length;
+  const lit = useLit(run, total);
+  const isOver = run !== null && lit >= total;
   return (
     <>
       <section class="card" aria-labelledby="checks">
         <div class="card-head">
           <h2 id="checks">The 24 checks</h2>
-          <p>{isAsking ? 'Asking …' : describeProgress(run, lit)}</p>
+          <p>{isAsking ? 'Asking …' : describeProgress(run, lit, total)}</p>
         </div>
         <div role="status" class="decided">
           {isOver && <Decided run={run} />}
@@ -26,6 +28,7 @@ export const Outcome = ({ run, isAsking }: { readonly run: Run | null; readonly 
         <Pipeline
           outcomes={run === null ? {} : outcomesOf(run.receipt)}
           reason={run?.receipt.reason ?? null}
+          profile={run?.receipt.protocol.profile}
           lit={lit}
         />
       </section>
@@ -34,9 +37,9 @@ export const Outcome = ({ run, isAsking }: { readonly run: Run | null; readonly 
   );
 };
 
-const describeProgress = (run: Run | null, lit: number): string => {
+const describeProgress = (run: Run | null, lit: number, total: number): string => {
   if (run === null) return 'Each is explained; open one';
-  return lit < CHECKS.length ? `${lit} of ${CHECKS.length}` : countOutcomes(run.receipt);
+  return lit < total ? `${lit} of ${total}` : countOutcomes(run.receipt);
 };
 
 const Decided = ({ run: { receipt, scenario } }: { readonly run: Run }) => {
@@ -125,24 +128,24 @@ const Snippet = ({ name, text }: { readonly name: string; readonly text: string 
 );
 
 /** Number of checks that are lit: one after the other, or all at once where the user prefers reduced motion. */
-const useLit = (run: Run | null): number => {
-  const [lit, setLit] = useState<number>(CHECKS.length);
+const useLit = (run: Run | null, total: number): number => {
+  const [lit, setLit] = useState<number>(total);
   useEffect(() => {
     if (run === null || matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      setLit(CHECKS.length);
+      setLit(total);
       return;
     }
     setLit(0);
     const timer = setInterval(
       () =>
         setLit((before) => {
-          if (before + 1 >= CHECKS.length) clearInterval(timer);
+          if (before + 1 >= total) clearInterval(timer);
           return before + 1;
         }),
       STEP_MS,
     );
     return () => clearInterval(timer);
-  }, [run]);
+  }, [run, total]);
   return lit;
 };
 

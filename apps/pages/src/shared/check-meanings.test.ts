@@ -1,7 +1,9 @@
-import { CHECK_IDS } from '@svc/protocol';
+import { PROFILE_IDS, PROFILES } from '@svc/protocol';
 import { expect, it } from 'vitest';
-import { STAGES } from './check-meanings.ts';
+import { checksRunBy, stagesOf } from './check-meanings.ts';
 
-it('the stages list the checks of the engine’s pipeline, in its order', () => {
-  expect(STAGES.flatMap(({ ids }) => ids)).toEqual(CHECK_IDS);
+it.each(PROFILE_IDS)('the stages list the checks that %s runs, in their order', (profile) => {
+  const ids = checksRunBy(profile).map(({ id }) => id);
+  expect(ids).toEqual(PROFILES[profile].checkIds);
+  expect(stagesOf(ids).flatMap((stage) => stage.ids)).toEqual(ids);
 });

@@ -1,5 +1,5 @@
 /** The 24 checks, described for readers. Conditions and order are the engine's (protocol §7). */
-import { CHECK_IDS, type CheckId } from '@svc/protocol';
+import { type AnyCheck, CHECKS, type CheckId, checksOf, isProfileId } from '@svc/protocol';
 
 interface Meaning {
   /** Three or four words. */
@@ -88,9 +88,17 @@ const STAGE_BEGINNINGS: readonly (readonly [name: string, first: CheckId])[] = [
   ['Once only', 'T5'],
 ];
 
-export const STAGES: readonly { readonly name: string; readonly ids: readonly CheckId[] }[] =
-  STAGE_BEGINNINGS.map(([name, first], i) => {
-    const [, next] = STAGE_BEGINNINGS[i + 1] ?? [];
-    const end = next === undefined ? CHECK_IDS.length : CHECK_IDS.indexOf(next);
-    return { name, ids: CHECK_IDS.slice(CHECK_IDS.indexOf(first), end) };
-  });
+interface Stage {
+  readonly name: string;
+  readonly ids: readonly CheckId[];
+}
+
+/** These checks, which are in the order of the engine, by stage. */
+export const stagesOf = (checkIds: readonly CheckId[]): readonly Stage[] => {
+  const begins = STAGE_BEGINNINGS.map(([, first]) => checkIds.indexOf(first));
+  return STAGE_BEGINNINGS.map(([name], i) => ({ name, ids: checkIds.slice(begins[i], begins[i + 1]) }));
+};
+
+/** The checks that this profile runs; all checks if this version does not know the profile. */
+export const checksRunBy = (profile: string | undefined): readonly AnyCheck[] =>
+  isProfileId(profile) ? checksOf(profile) : CHECKS;

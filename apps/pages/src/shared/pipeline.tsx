@@ -1,10 +1,10 @@
 /**
- * The 24 checks in the order in which the request passes them. A track shows how far it got; under it stands every
+ * The checks of a profile in the order in which the request passes them. A track shows how far it got; under it stands every
  * check with its meaning and, where it failed, the reason. `lit` lights only that number of checks, for a page that
  * animates them.
  */
-import { CHECKS, type CheckId, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
-import { meaningOf, STAGES } from './check-meanings.ts';
+import { type AnyCheck, type CheckId, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
+import { checksRunBy, meaningOf, stagesOf } from './check-meanings.ts';
 import { Icon } from './icons.tsx';
 import './pipeline.css';
 
@@ -30,17 +30,21 @@ export interface PipelineProps {
   /** By check id; a check that is missing has not run. */
   readonly outcomes: Outcomes;
   readonly reason: ReasonCode | null;
+  /** The profile of the Receipt, if there is one. */
+  readonly profile: string | undefined;
   readonly lit?: number;
 }
 
-export const Pipeline = ({ outcomes, reason, lit = CHECKS.length }: PipelineProps) => {
-  const shown = new Map(CHECKS.slice(0, lit).map(({ id }) => [id, outcomes[id]]));
+export const Pipeline = ({ outcomes, reason, profile, lit }: PipelineProps) => {
+  const checks = checksRunBy(profile);
+  const stages = stagesOf(checks.map(({ id }) => id));
+  const shown = new Map(checks.slice(0, lit).map(({ id }) => [id, outcomes[id]]));
   const stateFor = (id: CheckId): State => stateOf(shown.get(id));
-  const first = CHECKS.find(({ id }) => outcomes[id] === false)?.id;
+  const first = checks.find(({ id }) => outcomes[id] === false)?.id;
   return (
     <div class="pipeline">
       <div class="track" aria-hidden="true">
-        {STAGES.map(({ name, ids }) => (
+        {stages.map(({ name, ids }) => (
           <span key={name} class="track-stage" style={{ flexGrow: ids.length }}>
             {ids.map((id) => (
               <i key={id} class={`dot dot-${stateFor(id)}`} title={`${id} ${meaningOf(id).name}`} />
@@ -49,13 +53,14 @@ export const Pipeline = ({ outcomes, reason, lit = CHECKS.length }: PipelineProp
         ))}
       </div>
       <div class="stages">
-        {STAGES.map(({ name, ids }) => (
+        {stages.map(({ name, ids }) => (
           <section key={name} class="stage" aria-label={name}>
             <h3>{name}</h3>
             <ol>
               {ids.map((id) => (
                 <CheckRow
                   key={id}
+                  check={checks.find((one) => one.id === id)}
                   id={id}
                   state={stateFor(id)}
                   reason={id === first ? reason : null}
@@ -71,18 +76,19 @@ export const Pipeline = ({ outcomes, reason, lit = CHECKS.length }: PipelineProp
 };
 
 const CheckRow = ({
+  check,
   id,
   state,
   reason,
   outcomes,
 }: {
+  readonly check: AnyCheck | undefined;
   readonly id: CheckId;
   readonly state: State;
   readonly reason: ReasonCode | null;
   readonly outcomes: Outcomes;
 }) => {
   const { name, means } = meaningOf(id);
-  const check = CHECKS.find((one) => one.id === id);
   const missing = check?.requires.filter((required) => outcomes[required] !== true) ?? [];
   return (
     <li>

@@ -24,7 +24,11 @@ export const ReceiptView = ({ receipt, jws, proven }: ReceiptViewProps) => (
             <h2>The 24 checks</h2>
             <p>{proven ? countOutcomes(receipt) : `claims ${countOutcomes(receipt)}`}</p>
           </div>
-          <Pipeline outcomes={outcomesOf(receipt)} reason={receipt.reason} />
+          <Pipeline
+            outcomes={outcomesOf(receipt)}
+            reason={receipt.reason}
+            profile={receipt.protocol.profile}
+          />
         </section>
       </>
     )}

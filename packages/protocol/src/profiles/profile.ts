@@ -10,6 +10,10 @@ export const PROFILE_IDS = ['svc-base-v1', 'svc-base-v2'] as const;
 /** The id of a profile of this version. */
 export type ProfileId = (typeof PROFILE_IDS)[number];
 
+const known: ReadonlySet<unknown> = /* @__PURE__ */ new Set(PROFILE_IDS);
+/** Whether a value is the id of a profile that this version knows. */
+export const isProfileId = (value: unknown): value is ProfileId => known.has(value);
+
 /** A set of rules that a relying party's decisions follow. */
 export interface Profile {
   readonly id: ProfileId;
