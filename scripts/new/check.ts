@@ -1,8 +1,8 @@
-/** Writes a new check: its file, its place in the table, its vectors. */
+/** Writes a new check: its file, its places in the table, its vectors. */
 import { createFile, insertAll, listFolder, requireForm } from './files.ts';
 
 const FOLDER = 'packages/protocol/src/checks';
-const COMPARISONS = 'packages/protocol/src/explain/comparisons.ts';
+const TABLE = `${FOLDER}/table.ts`;
 
 export const newCheck = (name: string): readonly string[] => {
   const [, letter = '', digits = '', words = ''] = requireForm(
@@ -11,39 +11,37 @@ export const newCheck = (name: string): readonly string[] => {
     'ID-NAME such as p21-resource-not-blocked: p of the protocol, t of trust',
   );
   const id = `${letter.toUpperCase()}${Number(digits)}`;
+  const explained = `${letter}${digits}Explained`;
   const variable = name.replace(/-([a-z])/g, (_, first: string) => first.toUpperCase());
   requireFreeId(`${letter}${digits}`);
   const file = `${FOLDER}/${name}.ts`;
   const cases = `vectors/src/cases/${letter}${digits}/${words}.ts`;
   insertAll([
     {
-      file: `${FOLDER}/table.ts`,
+      file: TABLE,
       place: letter === 'p' ? /(?:import \{ p[^\n]*\n)+/ : /(?:import \{ t[^\n]*\n)+/,
-      text: `import { ${variable} } from './${name}.ts';\n`,
+      text: `import { ${[explained, variable].sort().join(', ')} } from './${name}.ts';\n`,
     },
     {
-      file: `${FOLDER}/table.ts`,
+      file: TABLE,
       place: /const BEFORE_SPENDING = \[\n(?: {2}\w+,\n)*/,
       text: `  ${variable},\n`,
     },
     {
-      file: COMPARISONS,
-      place: /^export const COMPARISONS[^\n]*\n(?:(?!\};)[^\n]*\n)*/m,
-      text: `  ${id}: () => one('TODO', 'TODO', 'TODO'),\n`,
+      file: TABLE,
+      place: /export const EXPLAINED[^\n]*\n(?: {2}\w+: \w+,\n)*/,
+      text: `  ${id}: ${explained},\n`,
     },
   ]);
-  createFile(file, checkText(id, variable, words));
+  createFile(file, checkText(id, variable, explained, words));
   createFile(cases, casesText(id));
   return [
-    `${file}   what it demands, what it requires, what it denies, where that is written`,
-    `${FOLDER}/table.ts   put it into pipeline order: the order decides the reason of a DENY`,
-    'packages/protocol/src/model/reason-code.ts   a reason of its own with its text: each belongs to one check',
-    'packages/protocol/src/explain/remedies.ts   who can remedy a DENY for that reason, and how',
-    `${COMPARISONS}   what it compares with what, for dry runs`,
-    'packages/protocol/src/profiles/   a new profile. The published ones are pinned by hash and leave the check out: CONTRIBUTING.md, “A profile”, says where',
-    'vectors/schema/evaluate.schema.json   by hand: the id in checkId and in the pattern of checks, the profile, the reason',
+    `${file}   what it demands, requires and denies, where that is written, the profiles that run it, and what it compared`,
+    `${TABLE}   put it into pipeline order: the order decides the reason of a DENY`,
+    'packages/protocol/src/model/reason-code.ts   a reason of its own, with its text and its remedy: each belongs to one check',
     `${cases}   an allow, a deny for each reason and a skip; then npm run vectors, before any test`,
-    'docs/protocol.md §7 and §8   its row, the rule, the profile',
+    'docs/protocol.md §7   its row, and the rule if the row does not say all',
+    'packages/protocol/src/profiles/   published profiles leave the check out: unless there is a profile that is not yet published, npm run new -- profile',
   ];
 };
 
@@ -60,15 +58,19 @@ const requireFreeId = (id: string): void => {
 const checkText = (
   id: string,
   variable: string,
+  explained: string,
   words: string,
 ): string => `/** ${id}: TODO what it requires, and what an attacker could do without it. */
 import { defineCheck } from './check.ts';
+import { type ExplanationOf, one } from './explained.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
 
 export const ${variable} = /* @__PURE__ */ defineCheck({
   id: '${id}',
   title: 'TODO ${words.replaceAll('-', ' ')}',
   cites: ['interface §TODO', 'protocol §7'],
+  // TODO the new profile; the published ones are pinned by hash and leave the check out.
+  profiles: [],
   requires: [p03GrantSignature],
   // TODO a reason of its own: this is the reason of P15.
   reasons: ['ACTION_MALFORMED'],
@@ -76,6 +78,10 @@ export const ${variable} = /* @__PURE__ */ defineCheck({
     throw new Error('check ${id} is not written yet');
   },
 });
+
+export const ${explained}: ExplanationOf<typeof ${variable}> = {
+  compare: () => one('TODO', 'TODO', 'TODO'),
+};
 `;
 
 const casesText = (id: string): string => `/** ${id}: TODO what these cases show (protocol §7). */

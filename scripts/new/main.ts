@@ -1,16 +1,18 @@
 /**
- * `npm run new -- route AREA/NAME | migration NAME | check ID-NAME`: writes the files with which such a change begins.
- * They compile; their tests fail and say what to write.
+ * `npm run new -- route AREA/NAME | migration NAME | check ID-NAME | profile ID`: writes the files with which such a
+ * change begins. They compile; their tests fail and say what to write.
  */
 import { newCheck } from './check.ts';
 import { newMigration } from './migration.ts';
+import { newProfile } from './profile.ts';
 import { newRoute } from './route.ts';
 
 const USAGE = `Usage: npm run new -- route AREA/NAME       for example orgs/listNotes
        npm run new -- migration NAME         for example org-notes
-       npm run new -- check ID-NAME          for example p21-resource-not-blocked`;
+       npm run new -- check ID-NAME          for example p21-resource-not-blocked
+       npm run new -- profile ID             for example svc-base-v3`;
 
-const makers = { route: newRoute, migration: newMigration, check: newCheck };
+const makers = { route: newRoute, migration: newMigration, check: newCheck, profile: newProfile };
 
 const [kind = '', name = '', ...more] = process.argv.slice(2);
 if (kind === '--help') {

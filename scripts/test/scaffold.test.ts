@@ -35,6 +35,13 @@ const areas = sampleOf(
   1,
 );
 const idOf = (area: string) => `get${area[0]?.toUpperCase()}${area.slice(1).replace(/-.*/, '')}Scaffold`;
+const PROFILES = 'packages/protocol/src/profiles';
+const nextProfile = () => {
+  const numbers = readdirSync(join(ROOT, PROFILES)).flatMap((file) =>
+    (/^base-v(\d+)\.ts$/.exec(file)?.slice(1) ?? []).map(Number),
+  );
+  return `svc-base-v${Math.max(...numbers) + 1}`;
+};
 const MIGRATIONS = 'packages/store-pg/src/migrations';
 let created: readonly ReturnType<typeof create>[] = [];
 
@@ -46,6 +53,7 @@ beforeAll(() => {
     ...sampleOf(['p98-resource-not-blocked', 't98-issuer-not-blocked'], 1).map((name) =>
       create('check', name),
     ),
+    create('profile', nextProfile()),
   ];
 }, 120_000);
 
@@ -56,14 +64,16 @@ describe('npm run new', () => {
       expect(stdout).toMatch(/^\S+\.(?:ts|sql) {3}/);
     }
     const ofCheck = created.find(({ stdout }) => stdout.startsWith('packages/protocol/src/checks/'))?.stdout;
-    const ahead = ['vectors/schema/evaluate.schema.json', 'packages/protocol/src/profiles/'];
-    for (const written of [...ahead, 'packages/protocol/src/explain/remedies.ts'])
+    for (const written of ['packages/protocol/src/model/reason-code.ts', `${PROFILES}/`])
       expect(ofCheck).toContain(`\n${written}   `);
+    const ofProfile = created.at(-1)?.stdout;
+    for (const written of ['packages/receipts/src/verify/published.ts', 'kits/go/published.go'])
+      expect(ofProfile).toContain(`\n${written}   `);
     for (const area of areas) {
       expect(read(`packages/contract/src/areas/${area}.ts`)).toContain(`  ${idOf(area)}: defineRoute({`);
       expect(read(`apps/api/src/endpoints/${area}.ts`)).toContain(`'${idOf(area)} is not written yet'`);
     }
-    const touched = ['contract/src/areas', 'protocol/src/checks', 'protocol/src/explain'].flatMap((folder) =>
+    const touched = ['contract/src/areas', 'protocol/src/checks', 'protocol/src/profiles'].flatMap((folder) =>
       readdirSync(join(copy, 'packages', folder)).map((file) => `packages/${folder}/${file}`),
     );
     for (const file of touched) expect(() => transformSync(read(file), { loader: 'ts' })).not.toThrow();
@@ -108,6 +118,17 @@ describe('npm run new', () => {
     expect(readdirSync(join(copy, 'packages/protocol/src/checks'))).not.toContain(
       'p20-resource-not-blocked.ts',
     );
+  });
+
+  it('gives a profile the next number only', () => {
+    expect(read(`${PROFILES}/profile.ts`)).toMatch(
+      new RegExp(`PROFILE_IDS = \\['svc-base-v1', .*'${nextProfile()}'\\]`),
+    );
+    const { status, stderr } = create('profile', 'svc-base-v1');
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/^svc-base-v1: the next profile is svc-base-v\d+\n$/),
+    });
   });
 
   it('changes nothing if the name exists, and says what a name must be if it is invalid', () => {

@@ -13,6 +13,7 @@ import {
   isJsonObject,
   isReadable,
   jcs,
+  PROFILES,
   parseProof,
   parseStrictJson,
   type ReceiptBody,
@@ -208,7 +209,7 @@ const readDenial = async (
     throw conflict(`${problem} Only a denial whose P1 to P15 and trust checks hold can be approved.`);
   if (sha256Of(crypto, proof) !== body.proof_hash)
     throw invalidRequest('proof: not the one that this decision was about: its SHA-256 is another');
-  if (caller.relyingParty.profile !== 'svc-base-v2')
+  if (!PROFILES[caller.relyingParty.profile].profile.budgets)
     throw conflict(
       `Your profile is ${caller.relyingParty.profile}, which knows no maxUses: a Grant for one use would be denied with UNKNOWN_CONSTRAINT. Have your operator set svc-base-v2.`,
     );
