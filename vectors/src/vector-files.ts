@@ -32,7 +32,10 @@ const EVALUATE_SCHEMA = 'schema/evaluate.schema.json';
 /** What the source generates for the schemas that are on disk, with the schema of which it writes parts. */
 export const buildExpectedFiles = async (): Promise<ReadonlyMap<string, string>> => {
   const schema = fillEvaluateSchema(read(EVALUATE_SCHEMA));
-  const schemas = new Map(jsonFilesIn('schema/').map((path) => [path, read(path)])).set(EVALUATE_SCHEMA, schema);
+  const schemas = new Map(jsonFilesIn('schema/').map((path) => [path, read(path)])).set(
+    EVALUATE_SCHEMA,
+    schema,
+  );
   return new Map([...(await buildVectorSet(schemas)), [EVALUATE_SCHEMA, schema]]);
 };
 
