@@ -1,3 +1,4 @@
+import { PROFILE_IDS } from '@svc/protocol';
 import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +19,7 @@ const published = readVectorSet();
 const everything: Description = {
   implementation: { name: 'x', version: '1' },
   ops: CASE_OPS,
-  profiles: ['svc-base-v1', 'svc-base-v2'],
+  profiles: PROFILE_IDS,
   receipts: true,
   maxRequestBytes: MAX_REQUEST_BYTES,
   maxCases: MAX_CASES,

@@ -132,7 +132,7 @@ describe('the shape of a Receipt refuses', () => {
       place,
       'purchase',
     ]),
-    ['/protocol/checks/P21', 'purchase'],
+    ['/protocol/checks/P00', 'purchase'],
     ['/evidence/consumption/x', 'budgeted'],
   ])('%s in the Receipt of a %s, as an unknown member', (place, of) => {
     expect(faultsOf(of, place, 1)).toEqual([`unknown-member ${place}`]);

@@ -65,7 +65,7 @@ describe('GrantMemo', () => {
     const known = [1, 2].map(
       () => sampleOf(vectors, 80).filter(({ input }) => expectTheSame(memo, input)).length,
     );
-    expect(known[0]).toBeGreaterThan(50);
+    expect(known[0]).toBeGreaterThan(40);
     expect(known[1]).toBeGreaterThanOrEqual(known[0] ?? 0);
   });
 

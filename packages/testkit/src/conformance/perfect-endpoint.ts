@@ -4,12 +4,12 @@
 
 import type { Transport, VectorSet } from '@svc/conformance';
 import { CONTRACT, expectedResult, type WireCase } from '@svc/conformance';
-import type { JsonValue } from '@svc/protocol';
+import { type JsonValue, PROFILE_IDS } from '@svc/protocol';
 
 export const DESCRIPTION = {
   implementation: { name: 'perfect', version: '1' },
   ops: ['describe', 'evaluate', 'normalizeHtu', 'canonicalize', 'sha256', 'isJti'],
-  profiles: ['svc-base-v1', 'svc-base-v2'],
+  profiles: PROFILE_IDS,
   receipts: true,
   max_request_bytes: 1_048_576,
   max_cases: 1000,
