@@ -32,7 +32,7 @@ export const p16Explained: ExplainedPerCapability = {
 };
 
 /** Whether the Capability is of this Action's type and, for an API call, has its method. */
-export const allowsAction = (capability: Capability, action: Action): boolean => {
+const allowsAction = (capability: Capability, action: Action): boolean => {
   if (capability.action !== action.type) return false;
   if (action.type !== 'api:call') return true;
   const { methods } = capability.constraints;
