@@ -70,8 +70,18 @@ export * from './budgets/consumption.ts';
 export * from './budgets/period.ts';
 export * from './budgets/snapshot.ts';
 export * from './checks/check.ts';
-export type * from './checks/explained.ts';
-export * from './checks/table.ts';
+export {
+  type AnyCheck,
+  CHECK_IDS,
+  CHECKS,
+  type CheckId,
+  checksOf,
+  type Evidence,
+  isProtocolCheck,
+  isTrustCheck,
+  type ProtocolCheckId,
+  type TrustCheckId,
+} from './checks/table.ts';
 export * from './evaluate.ts';
 export * from './evaluate-json.ts';
 export * from './facts.ts';
@@ -86,7 +96,15 @@ export * from './model/jti.ts';
 export { isStringArray } from './model/members.ts';
 export * from './model/parsed.ts';
 export * from './model/proof.ts';
-export * from './model/reason-code.ts';
+export {
+  isReasonCode,
+  PROTOCOL_REASONS,
+  REASON_CODES,
+  REASON_TEXTS,
+  RESERVED_REASONS,
+  type ReasonCode,
+  TRUST_REASONS,
+} from './model/reason-code.ts';
 export * from './profiles/index.ts';
 export * from './receipt-body.ts';
 export * from './resources/resource-pattern.ts';

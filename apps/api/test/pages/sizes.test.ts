@@ -9,7 +9,7 @@ const BUDGETS_KB = {
   index: 6,
   docs: 10,
   playground: 52,
-  'verify-receipt': 60,
+  'verify-receipt': 61,
   transparency: 30,
   dashboard: 16,
   approve: 65,

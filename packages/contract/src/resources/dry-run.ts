@@ -1,6 +1,6 @@
 /** The predicted result of a verification, with every check that fails and why (protocol §7). */
-import { CHECK_IDS, EXPLAINED } from '@svc/protocol';
-import { REMEDIES } from '@svc/protocol/explain';
+import { CHECK_IDS } from '@svc/protocol';
+import { EXPLAINED, REMEDIES } from '@svc/protocol/explain';
 import { z } from 'zod';
 import { isInEveryProfile, PROTOCOL_CHECKS, TRUST_CHECKS } from '../check-ids.ts';
 import { EXAMPLE } from '../examples.ts';

@@ -11,7 +11,8 @@ import { REMEDIES, type ReasonCode } from '../model/reason-code.ts';
 import { TRUST_CONFIG } from '../trust-config.ts';
 import { type CapabilityFit, closestCapability } from './capability-fit.ts';
 
-export type { Comparison } from '../checks/explained.ts';
+export type * from '../checks/explained.ts';
+export { EXPLAINED } from '../checks/table.ts';
 export { REMEDIES } from '../model/reason-code.ts';
 export type { CapabilityFit, Condition } from './capability-fit.ts';
 export { demandOf } from './demand.ts';
