@@ -1,7 +1,7 @@
 /**
- * How a failed check is explained to people: what it compared with what, and what to do (protocol §7). Apart from the
- * check, so that only what explains loads it. Facts about other Principals are not shown: an id
- * that was allocated to another Principal is reported as such, without that Principal's name.
+ * How a failed check is explained to people: what it compared with what, and what to do (protocol §7). An explanation is
+ * a constant beside its check, so that only code that explains loads it. Facts about other Principals are not shown: an
+ * id that was allocated to another Principal is reported as such, without that Principal's name.
  */
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
@@ -27,6 +27,7 @@ export type Judge = (action: Action, context: CheckContext) => (capability: Capa
 
 /** How the failure of a check is explained. `Reads`: the evidence of the checks that it requires. */
 export interface Explained<Reads extends object = object> {
+  /** What the check compared with what. Called only if the check has failed. */
   compare(evidence: Reads, context: CheckContext): readonly Comparison[];
   /** What to do, where more is known than the reason says. */
   remedy?(evidence: Reads, context: CheckContext): string;
