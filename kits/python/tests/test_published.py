@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from svc_kit import Refused
 from svc_kit.published import PROFILES, Check
-from svc_kit.receipt import _check_named
+from svc_kit.receipt import _check_named, check_body
 
 V1 = PROFILES["svc-base-v1"]
 MORE = replace(V1, checks=(*V1.checks, Check("P21", ("P3",), ("GRANT_EXPIRED",), looks_up=False)))
 BODY = {"protocol": {"profile": "svc-base-v1"}}
+VECTORS = Path(__file__).parents[3] / "vectors"
 
 
 def test_named_exactly() -> None:
@@ -24,3 +27,12 @@ def test_named_exactly() -> None:
     with pytest.raises(Refused) as refused:
         _check_named(BODY, outcomes, MORE)
     assert refused.value.code == "missing-member"
+
+
+def test_missing_in_order() -> None:
+    vector = json.loads((VECTORS / "evaluate" / "allow-purchase.json").read_text())
+    body = vector["expected"]["body"]
+    for group, first in (("trust", "T1"), ("protocol", "P1")):
+        body[group]["checks"] = {}
+        with pytest.raises(Refused, match=f"^missing-member: /{group}/checks/{first} is missing$"):
+            check_body(body)

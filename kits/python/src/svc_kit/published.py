@@ -89,10 +89,16 @@ REASONS = frozenset(
     | {"SERVICE_UNAVAILABLE", "ISSUER_NOT_TRUSTED"}
 )
 
-_NAMED = [frozenset(check.id for check in profile.checks) for profile in PROFILES.values()]
-CHECKS_OF_EACH = frozenset.intersection(*_NAMED)
-"""The checks that every profile has."""
-CHECKS_OF_SOME = frozenset.union(*_NAMED) - CHECKS_OF_EACH
+_NAMED = [{check.id for check in profile.checks} for profile in PROFILES.values()]
+
+
+def _by_number(names: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(names, key=lambda name: int(name[1:])))
+
+
+CHECKS_OF_EACH = _by_number(set.intersection(*_NAMED))
+"""The checks that every profile has. In this order, so that the first of several that are missing is named."""
+CHECKS_OF_SOME = _by_number(set.union(*_NAMED).difference(CHECKS_OF_EACH))
 
 
 @dataclass(frozen=True)
