@@ -67,14 +67,17 @@ export const evaluateAt = (
     contextOf(grounds, nowMs),
   );
 
-/** The checks of a profile that depend neither on balances nor on a check that depends on them. */
-const withoutBalances = ({ checks }: PublishedProfile): readonly CheckId[] => {
-  const onBalances = new Set<CheckId>(['P19']);
-  for (const { id, requires } of checks) if (requires.some((one) => onBalances.has(one))) onBalances.add(id);
-  return checks.map(({ id }) => id).filter((id) => !onBalances.has(id));
+/** The checks of a profile that do not depend on this one: they require neither it nor a check that depends on it. */
+export const checksWithout = ({ checks }: PublishedProfile, check: CheckId): readonly CheckId[] => {
+  const dependent = new Set([check]);
+  for (const { id, requires } of checks) if (requires.some((one) => dependent.has(one))) dependent.add(id);
+  return checks.map(({ id }) => id).filter((id) => !dependent.has(id));
 };
 
-const OTHERS = new Map(Object.values(PROFILES).map((published) => [published, withoutBalances(published)]));
+/** By profile. P19 is the check that reads balances. */
+const OTHERS = new Map(
+  Object.values(PROFILES).map((published) => [published, checksWithout(published, 'P19')]),
+);
 
 /** Whether every check of the profile that does not depend on balances holds. */
 export const doOthersHold = ({ under, outcomes }: Pick<Decided, 'under' | 'outcomes'>): boolean =>
