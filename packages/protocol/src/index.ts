@@ -82,7 +82,16 @@ export {
   type ProtocolCheckId,
   type TrustCheckId,
 } from './checks/table.ts';
-export * from './evaluate.ts';
+// Not `evaluateUnder`: decisions are made under published profiles only.
+export {
+  type Decided,
+  type EvaluationContext,
+  evaluate,
+  parsePresented,
+  planLookups,
+  type Undecided,
+  type VerifyRequest,
+} from './evaluate.ts';
 export * from './evaluate-json.ts';
 export * from './facts.ts';
 export * from './model/action.ts';
