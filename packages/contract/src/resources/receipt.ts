@@ -9,7 +9,7 @@ export const reasonCode = z.enum(REASON_CODES).meta({ id: 'ReasonCode' });
 
 const RESERVED = RESERVED_REASONS.map((code) => `\`${code}\``).join(', ');
 
-export const checkOutcome = z.union([z.boolean(), z.literal('skipped')]).meta({
+const checkOutcome = z.union([z.boolean(), z.literal('skipped')]).meta({
   id: 'CheckOutcome',
   description: '`true` passed, `false` failed, `skipped`: a prerequisite did not pass.',
 });
