@@ -1,6 +1,6 @@
 /**
- * The commands of `svc-admin ledger` that move or prove closed days, between the database and the store of cold days
- * (docs/operations.md, "Cold days").
+ * The commands of `svc-admin ledger` that prove closed days, or move them between the database and the store of cold
+ * days (docs/operations.md, "Cold days").
  */
 import { UsageError } from '@svc/cli/command-line';
 import {

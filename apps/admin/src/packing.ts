@@ -24,7 +24,7 @@ export const withPacking = (
     return work(packing, store);
   });
 
-/** Runs in place of the worker's job of that name, under the same lock, so that no worker runs the job meanwhile. */
+/** Runs in place of the worker's job `pack-days`, under its lock, so that no worker runs the job meanwhile. */
 export const asPacker = (
   env: Environment,
   work: (packing: PackDaysDeps, stop: AbortSignal) => Promise<number>,

@@ -1,7 +1,7 @@
 /**
- * The checks of a profile in the order in which the request passes them. A track shows how far it got; under it stands every
- * check with its meaning and, where it failed, the reason. `lit` lights only that number of checks, for a page that
- * animates them.
+ * The checks of a profile in the order in which the request passes them. A track shows how far it got; under it stands
+ * every check with its meaning and, where it failed, the reason. `lit` lights only that number of checks, for a page
+ * that animates them.
  */
 import { type AnyCheck, type CheckId, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 import { checksRunBy, meaningOf, stagesOf } from './check-meanings.ts';

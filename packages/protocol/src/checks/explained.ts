@@ -1,7 +1,7 @@
 /**
- * How a failed check is explained to people: what it compared with what, and what to do (protocol §7). An explanation is
- * a constant beside its check, so that only code that explains loads it. Facts about other Principals are not shown: an
- * id that was allocated to another Principal is reported as such, without that Principal's name.
+ * How a failed check is explained to people: what it compared with what, and what to do (protocol §7). An explanation
+ * is a constant beside its check, so that bundlers drop it where nothing is explained. Facts about other Principals are
+ * not shown: an id that was allocated to another Principal is reported as such, without that Principal's name.
  */
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';

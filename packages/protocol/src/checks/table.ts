@@ -1,6 +1,6 @@
 /**
- * The checks in pipeline order (protocol §7). The order decides the reason of a DENY. A check requires only checks before
- * it.
+ * The checks in pipeline order (protocol §7). The order decides the reason of a DENY. A check requires only checks
+ * before it.
  */
 import type { ProfileId } from '../profiles/profile.ts';
 import type { Check, EvidenceOf } from './check.ts';
@@ -93,9 +93,9 @@ export const checksOf = (
 /** The ids of all checks, in the order in which they run. */
 export const CHECK_IDS: readonly CheckId[] = /* @__PURE__ */ CHECKS.map(({ id }) => id);
 
-/** Whether a check is one of what the Principal and the Agent signed. */
+/** Whether this is a check of what the Principal and the Agent signed. */
 export const isProtocolCheck = (id: CheckId): id is ProtocolCheckId => id.startsWith('P');
-/** Whether a check is one against the service's own records. */
+/** Whether this is a check against the service's own records. */
 export const isTrustCheck = (id: CheckId): id is TrustCheckId => id.startsWith('T');
 
 /** How the failure of each check is explained. Apart from the checks, so that only explanations load it. */

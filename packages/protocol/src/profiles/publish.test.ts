@@ -97,14 +97,14 @@ describe('an outcome that is missing', () => {
     if (!['P16', 'P17', 'P18', 'P20'].includes(id))
       expect(findUnapprovable(incomplete, 'svc-base-v1')).not.toBeNull();
   });
+});
 
-  it('is never run: a check that requires one which its profile leaves out is skipped, and nothing is allowed', () => {
-    const dependent = { ...newCheck(true), id: 'P22' as CheckId, profiles: null, requires: [P21] };
-    const v1 = publish(BASE_V1, checksOf('svc-base-v1', tableWith(newCheck(true), dependent)));
-    expect(evaluateUnder(v1, ...given)).toMatchObject({
-      ...{ decision: 'DENY', reason: 'SERVICE_UNAVAILABLE' },
-      outcomes: { P20: true, P22: 'skipped', T5: 'skipped' },
-    });
+it('a check that requires one which its profile leaves out is skipped, and nothing is allowed', () => {
+  const dependent = { ...newCheck(true), id: 'P22' as CheckId, profiles: null, requires: [P21] };
+  const v1 = publish(BASE_V1, checksOf('svc-base-v1', tableWith(newCheck(true), dependent)));
+  expect(evaluateUnder(v1, ...given)).toMatchObject({
+    ...{ decision: 'DENY', reason: 'SERVICE_UNAVAILABLE' },
+    outcomes: { P20: true, P22: 'skipped', T5: 'skipped' },
   });
 });
 
