@@ -48,11 +48,13 @@ export interface TakeAway {
 /** Half of them are sent before the call that removes their authority, and half after it. */
 const VERIFIES_PER_RACE = 6;
 
+/** `isSlowed`: every commit is delayed by `DAWDLE`, and the call is sent while one of them is. */
 export const raceAgainst = async (
   { processes }: ApiNodes,
   sql: Pool,
   tenants: Tenants,
   takeAwayOf: (grant: HeldGrant) => TakeAway,
+  isSlowed = false,
 ): Promise<Race> => {
   const baseUrlOf = (i: number) => processes[i % 2]?.baseUrl ?? '';
   const grant = await issueGrant(tenants);
@@ -63,6 +65,7 @@ export const raceAgainst = async (
   const verify = (verified: object, i: number) =>
     call(baseUrlOf(i), 'POST', '/verify', { key: tenants.rpKey, body: verified });
   const before = bodies.slice(0, VERIFIES_PER_RACE / 2).map(verify);
+  if (isSlowed) await untilJudged(sql, before);
   const takeAway = callUntilSettled(baseUrlOf(0), 'POST', path, { key, body });
   const behind = bodies.slice(VERIFIES_PER_RACE / 2).map(verify);
   const { status, text } = await takeAway;
@@ -84,6 +87,17 @@ export const raceAgainst = async (
     allowed: receipts.filter((receipt) => receipt?.decision === 'ALLOW').length,
     denied: receipts.filter((receipt) => receipt?.reason === reason).length,
   };
+};
+
+/** Resolves once a commit is delayed between judging and storing, or all these calls are answered. */
+const untilJudged = async (sql: Pool, calls: readonly Promise<unknown>[]): Promise<void> => {
+  let isOver = false;
+  void Promise.allSettled(calls).then(() => {
+    isOver = true;
+  });
+  const delayed =
+    "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+  while (!isOver && (await sql.query(delayed)).rowCount === 0);
 };
 
 const allowsOf = async (sql: Pool, { grantId }: HeldGrant): Promise<number[]> => {
