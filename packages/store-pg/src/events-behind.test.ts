@@ -119,7 +119,8 @@ describe('taking subscriptions that are behind the log', () => {
     await tell('everyone');
     const step = await rowsRead('select svc_move_events(1000)');
     expect(step?.noted).toBeLessThanOrEqual(1_001);
-    expect(step?.read).toBeLessThan(5_000);
+    // It reads 2,003; a scan of all subscriptions would read more, also in a sample.
+    expect(step?.read).toBeLessThan(3_000);
     await stores.first.eventLog.sequence(1_000);
     expect(await unnoted()).toEqual([]);
     expect((await stores.first.eventDeliveries.takeBehind(1)).slice(0, 1)).toEqual([mine.subscriptionId]);
