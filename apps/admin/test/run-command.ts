@@ -1,10 +1,8 @@
-/** Runs a command of `svc-admin` in this process, as `main.ts` does in its own. */
+/** Runs a command of `svc-admin` in this process, with the code that `main.ts` runs in its own. */
 import { format } from 'node:util';
-import { readLine } from '@svc/cli/command-line';
 import { COULD_NOT_DECIDE } from '@svc/cli/exit-with';
 import { vi } from 'vitest';
-import { describeError } from '../src/command.ts';
-import { PROGRAM } from '../src/program.ts';
+import { runLine, tellError } from '../src/run-line.ts';
 
 export interface Ended {
   readonly status: number | null;
@@ -24,13 +22,11 @@ export const runCommand = async (
     });
   const spies = [collect('log', 'out'), collect('error', 'err')];
   try {
-    const line = readLine(PROGRAM, parameters);
-    if (line.kind !== 'command') throw new Error('a text was asked for, not a command');
-    const status = await line.command.run(line.values, env, line.operands[0] ?? '');
+    const status = await runLine(parameters, env).catch((error: unknown) => {
+      tellError(error, env);
+      return COULD_NOT_DECIDE;
+    });
     return { status, ...written };
-  } catch (error) {
-    written.err += `${describeError(error, env)}\n`;
-    return { status: COULD_NOT_DECIDE, ...written };
   } finally {
     for (const spy of spies) spy.mockRestore();
   }
