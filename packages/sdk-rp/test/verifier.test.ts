@@ -343,7 +343,7 @@ describe('verify never returns ALLOW for', () => {
     await using server = await startServer(() => ({ json: reply }));
     const verifier = verifierOf(server.baseUrl);
     expect((await verifier.verify(one)).allowed).toBe(true);
-    // In a sample @svc/receipts tests every member, verify/verify-receipt.test.ts.
+    // In a sample @svc/receipts changes random members too: verify/laws.test.ts.
     for (const path of sampleOf(all, 25)) {
       for (const change of [alter, () => undefined]) {
         reply = changed(genuine, path, change);

@@ -153,11 +153,11 @@ it.each([100, 200])(
 );
 
 describe('Admission with slow batch commits and occasional delays', () => {
+  const endMs = sampled({ quick: 60_000, deep: 120_000 });
   /**
    * Answers per second, in the second half of the time; `refill` admits requests, given the number under way and the
    * time.
    */
-  const endMs = sampled({ quick: 60_000, deep: 120_000 });
   const answered = (
     refill: (underWay: number, nowMs: number) => readonly ((nowMs: number) => void)[],
     standstillEveryMs = Number.POSITIVE_INFINITY,

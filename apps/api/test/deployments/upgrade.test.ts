@@ -88,7 +88,7 @@ describe('the last release', () => {
     expect(own.slice(0, released.migrations.length).map(({ name }) => name)).toEqual(released.migrations);
   });
 
-  it(`continues to decide after every ${STEP} migrations of this version; both versions respect revocations and spent Proofs of each other`, async () => {
+  it(`continues to decide after ${STEP === 1 ? 'each migration' : `every ${STEP} migrations`} of this version; both versions respect revocations and spent Proofs of each other`, async () => {
     const databaseUrl = await createReleasedDatabase();
     const old = await start(databaseUrl, released.file);
     const tenants = await createTenants(old.baseUrl);
@@ -114,7 +114,7 @@ describe('the last release', () => {
     await migrate(databaseUrl);
     const present = await startSeparateNodes(1, databaseUrl);
     ofThisVersion.push(present);
-    const [young = old] = present.processes;
+    const young = present.processes[0] ?? expect.unreachable();
     // In a sample the running node of the released version stands for one that starts again.
     const again = isDeep ? [await start(databaseUrl, released.file)] : [];
     const nodes: ApiNode[] = [old, young, ...again];
