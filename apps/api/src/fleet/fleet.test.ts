@@ -118,29 +118,23 @@ it('A replaced process gets time to finish; a process that SIGTERM stops does no
   expect(logged('process.ending').slice(2)).toMatchObject([{ isHandedOver: false }, { isHandedOver: false }]);
 });
 
-it.runIf(isDeep)(
-  'A replaced process that is still finishing is told to hurry when the supervisor is stopped',
-  async () => {
-    await start();
-    const first = processId(0);
-    writeFileSync(busy, '');
-    supervisor.kill('SIGHUP');
-    await until(() => logged('process.ending').length === 1);
-    supervisor.kill('SIGTERM');
-    await until(() => output.hasEnded);
-    expect(logged('process.hurried')).toMatchObject([{ processId: first }]);
-  },
-);
+it('A replaced process that is still finishing is told to hurry when the supervisor is stopped', async () => {
+  await start();
+  const first = processId(0);
+  writeFileSync(busy, '');
+  supervisor.kill('SIGHUP');
+  await until(() => logged('process.ending').length === 1);
+  supervisor.kill('SIGTERM');
+  await until(() => output.hasEnded);
+  expect(logged('process.hurried')).toMatchObject([{ processId: first }]);
+});
 
-it.runIf(isDeep)(
-  'A metric value that is not finite (+Inf) is unchanged in the metrics of the fleet',
-  async () => {
-    await start();
-    supervisor.kill('SIGUSR2');
-    await until(() => logged('metrics').length === 1);
-    expect(String(logged('metrics')[0]?.text).split('\n')).toContain('svc_replica_behind_seconds +Inf');
-  },
-);
+it('A metric value that is not finite (+Inf) is unchanged in the metrics of the fleet', async () => {
+  await start();
+  supervisor.kill('SIGUSR2');
+  await until(() => logged('metrics').length === 1);
+  expect(String(logged('metrics')[0]?.text).split('\n')).toContain('svc_replica_behind_seconds +Inf');
+});
 
 it('A process that listens but is not ready replaces none until it is ready', async () => {
   await start();
