@@ -642,7 +642,7 @@ describe('an object store that', () => {
 
   const lies = ['fail', 'cut', 'shorten', 'flip', 'unconditional', 'lose-answer', 'forget'] as const;
   // In a sample, pack-days.test.ts has a store that misbehaves otherwise.
-  const tried = sampled({ quick: ['flip'] as const, deep: lies });
+  const tried = lies.filter((how) => sampled({ quick: how === 'flip', deep: true }));
   it.each(tried.map((how) => [BEHAVIOURS[how], how] as const))(
     '%s, at any request: no day is recorded with incomplete objects, and the next round completes',
     async (_, how) => {
