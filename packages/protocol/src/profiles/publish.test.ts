@@ -108,11 +108,13 @@ it('a check that requires one which its profile leaves out is skipped, and nothi
   });
 });
 
-it('each profile has all checks that its checks require', () => {
+it('each profile has all checks that its checks require, and P20 if it has budgets', () => {
   expect(Object.keys(PROFILES)).toEqual(PROFILE_IDS);
   for (const id of PROFILE_IDS) {
     const { profile, checks, checkIds, protocolChecks, trustChecks } = PROFILES[id];
     expect(profile.id).toBe(id);
+    // P20 gives what an ALLOW consumes: without it a profile with budgets would allow and consume nothing.
+    if (profile.budgets) expect(checkIds).toContain('P20');
     for (const [i, { requires }] of checks.entries())
       for (const required of requires) expect(checkIds.slice(0, i)).toContain(required);
     expect([...protocolChecks.ids, ...trustChecks.ids].sort()).toEqual([...checkIds].sort());
