@@ -83,8 +83,8 @@ const PLACES: readonly Place[] = [
   .filter(({ name }) => isDeep || name === 'AWS KMS');
 
 /**
- * Starts again where SoftHSM answered a process that another one held its files. The process then exits, and whatever
- * supervises it in production starts it again (`Restart=always`).
+ * Starts again if SoftHSM answered CKR_GENERAL_ERROR, as it does now and then when several processes log in at once.
+ * Such a process exits, and in production its supervisor starts it again (`Restart=always`).
  */
 const startAsSupervised = async <Started>(start: () => Promise<Started>): Promise<Started> => {
   for (let tries = 1; ; tries++) {
