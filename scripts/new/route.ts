@@ -23,6 +23,10 @@ export const newRoute = (name: string): readonly string[] => {
     `apps/api/src/endpoints/${area}.ts   map in, call the use case, map out`,
     'apps/api/test/guarantees/access-matrix/table.ts   who is answered what; the columns are named above the table',
     `${test}   prove it`,
+    ...(method === 'get'
+      ? []
+      : ['apps/api/src/endpoints/limit-newcomers.test.ts   whether it counts for an org without a plan']),
+    'docs/protocol.md   its row in §13; in docs/divergences.md too, if the interface does not have it',
     'npm run format, then npm run --prefix packages/contract openapi (docs/openapi.json) and npm run types',
   ];
 };
@@ -76,13 +80,14 @@ const endpoint = (area: string, id: string): Insertion => ({
 `,
 });
 
+/** No call is answered 0, so the row fails whichever class of caller a sample asks as. */
 const accessRow = (id: string, path: string): Insertion => ({
   file: 'apps/api/test/guarantees/access-matrix/table.ts',
   place: /export const TABLE: [^\n]*= \{\n/,
   text: `  ${id}: [
     {
       what: 'TODO: what the call names',
-      outcomes: [401, 401, 401, 401, 401, 200, 401],
+      outcomes: [0, 0, 0, 0, 0, 0, 0],
       call: () => ({ path: '${path}' }),
     },
   ],
