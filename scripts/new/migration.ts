@@ -8,7 +8,7 @@ export const newMigration = (name: string): readonly string[] => {
   const last = listFolder(FOLDER).at(-1) ?? '0000';
   const migration = `${String(Number(last.slice(0, 4)) + 1).padStart(4, '0')}-${name}`;
   const file = `${FOLDER}/${migration}/01-${name}.sql`;
-  createFile(file, unwritten(migration, last, runsFrom(last)));
+  createFile(file, unwritten(file, last, runsFrom(last)));
   return [
     `${file}   what is added; the version before it must still run after it`,
     `packages/service/src/ports/${name}.ts   for a table: the record and its repository's interface; add it to store.ts`,
@@ -26,7 +26,7 @@ const runsFrom = (migration: string): string => {
   return /^-- runs-from: (\S+)$/m.exec(texts.join('\n'))?.[1] ?? migration;
 };
 
-const unwritten = (migration: string, last: string, from: string): string => `-- TODO: what it adds, and why.
+const unwritten = (file: string, last: string, from: string): string => `-- TODO: what it adds, and why.
 -- TODO: if versions without this migration run beside it, because it only adds, the line of ${last}:
 --   \`-- runs-from: ${from}\`
 -- Without such a line, only versions that have this migration run on the migrated database.
@@ -34,7 +34,7 @@ const unwritten = (migration: string, last: string, from: string): string => `--
 
 do $$
 begin
-  raise exception 'migration ${migration} is not written yet';
+  raise exception '${file} is not written yet';
 end;
 $$;
 `;

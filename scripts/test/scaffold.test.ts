@@ -84,7 +84,7 @@ describe('npm run new', () => {
     const [before, last = ''] = folders.slice(-2);
     expect(last).toBe(`${String(Number(before?.slice(0, 4)) + 1).padStart(4, '0')}-org-notes`);
     expect(read(`${MIGRATIONS}/${last}/01-org-notes.sql`)).toContain(
-      `raise exception 'migration ${last} is not written yet'`,
+      `raise exception '${MIGRATIONS}/${last}/01-org-notes.sql is not written yet'`,
     );
   });
 
