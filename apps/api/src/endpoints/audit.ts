@@ -1,7 +1,7 @@
 /** The audit log (interface §AuditEvent). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
-import { listAudit, type ServiceDeps, type StoredAuditRecord } from '@svc/service';
+import { type AuditAction, listAudit, type ServiceDeps, type StoredAuditRecord } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 
 export const auditEndpoints = (deps: ServiceDeps): HandlersOf<'audit'> => ({
@@ -13,7 +13,10 @@ export const auditEndpoints = (deps: ServiceDeps): HandlersOf<'audit'> => ({
 
 type AuditEvent = Body<Routes['listAudit'], 200>['events'][number];
 
-/** The service wrote what storage holds, so ids and actions already have the form of the interface. */
+/**
+ * The service wrote what storage holds, so ids already have the form of the interface, and actions are those that it
+ * writes. The compiler refuses one that the contract does not have.
+ */
 const presentAuditEvent = ({
   eventId,
   occurredAtMs,
@@ -26,7 +29,7 @@ const presentAuditEvent = ({
   event_id: eventId,
   occurred_at: formatTimestamp(occurredAtMs),
   actor: { kind: actor.kind, did: actor.did, key_id: actor.keyId },
-  action: action as AuditEvent['action'],
+  action: action as AuditAction,
   target,
   request_id: requestId,
   details: { ...details },

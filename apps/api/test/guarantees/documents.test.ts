@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { RUNNER_VARIABLES, VARIABLES, WORKER_VARIABLES } from '@svc/config';
-import { ERROR_STATUS } from '@svc/contract';
+import { ERROR_STATUS, routes } from '@svc/contract';
 import {
   CHECKS,
   type JsonValue,
@@ -65,6 +65,29 @@ it('the configuration table in docs/protocol.md equals the variables that the pr
     'production' in entry ? entry.production : '',
   ]);
   expect(rows(protocol, /^(SVC_|DATABASE_)/)).toEqual(expected);
+});
+
+it('the table of docs/protocol.md §13 has every route, and each path in it with a parameter is that of a route', () => {
+  const withoutNames = (path: string) => path.replaceAll(/\{\w+\}/g, '{}');
+  const all = new Set(
+    Object.values(routes).map(({ method, path }) => `${method.toUpperCase()} ${withoutNames(path)}`),
+  );
+  const listed = new Set<string>();
+  const [, section = ''] = protocol.split('\n## 13. HTTP\n');
+  for (const [, cell = ''] of section.split('\n### ')[0]?.matchAll(/^\| (`[A-Z]+ .*?) \|/gm) ?? []) {
+    let [method, base] = ['', ''];
+    for (const [, text = ''] of cell.matchAll(/`([^`]+)`/g)) {
+      const [, named, path = ''] = /^(?:([A-Z]+) )?(.*)$/.exec(withoutNames(text)) ?? [];
+      if (named !== undefined) [method, base] = [named, path];
+      // `/export` and `…/reject` are short for paths beside the one that the cell names before them.
+      const last = path.replace(/^…?/, '');
+      const meant = [last, base + last, base.replace(/\/[^/]*$/, last)].map((one) => `${method} ${one}`);
+      const found = meant.find((one) => all.has(one));
+      if (found !== undefined) listed.add(found);
+      else if (text.includes('{')) listed.add(`${method} ${text}: no route`);
+    }
+  }
+  expect([...listed].sort()).toEqual([...all].sort());
 });
 
 it('docs/protocol.md lists every error code with its status', () => {
