@@ -1,6 +1,6 @@
 /** Random Capabilities around a random Action: amounts, currencies, methods, patterns and budgets that nearly fit. */
 import type { JsonObject } from '@svc/protocol';
-import { jcs, portableCrypto, sha256Of } from '@svc/protocol';
+import { jcs, PROFILE_IDS, portableCrypto, sha256Of } from '@svc/protocol';
 import { apiCapability, GRANT_ID, type Members, purchaseCapability, type Scene } from '../scene.ts';
 import type { Random } from './random.ts';
 import { respell } from './random-url.ts';
@@ -57,7 +57,7 @@ export const randomPurchaseAuthority = (scene: Scene, random: Random): void => {
     amount: random.pick(AMOUNTS),
     currency: random.pick(CURRENCIES),
   };
-  scene.rp.profile = random.pick(['svc-base-v1', 'svc-base-v2']);
+  scene.rp.profile = random.pick(PROFILE_IDS);
   const capabilities = list(random, 4, () =>
     purchaseCapability(
       {
@@ -75,7 +75,7 @@ export const randomPurchaseAuthority = (scene: Scene, random: Random): void => {
 export const randomApiAuthority = (scene: Scene, random: Random): void => {
   const resource = random.below(3) === 0 ? respell(random.pick(URLS), random) : random.pick(URLS);
   scene.action = { type: 'api:call', method: random.pick(METHODS), resource };
-  scene.rp.profile = random.pick(['svc-base-v1', 'svc-base-v2']);
+  scene.rp.profile = random.pick(PROFILE_IDS);
   const capabilities = list(random, 4, () =>
     apiCapability(
       {

@@ -4,7 +4,7 @@
  * combinations that no vector has.
  */
 
-import { portableCrypto, sha256Of } from '@svc/protocol';
+import { isProfileId, PROFILES, portableCrypto, sha256Of } from '@svc/protocol';
 import { CASES } from '../evaluate-vectors.ts';
 import { GRANT_ID, grantToken, honestScene, inputOf, type Members, type Scene } from '../scene.ts';
 import { KEYS } from '../test-keys.ts';
@@ -157,7 +157,8 @@ const edit = (scene: Scene, random: Random): void => {
 export const randomInput = (random: Random): unknown => {
   const scene = honestScene();
   edit(scene, random);
-  if (scene.rp.profile === 'svc-base-v2' && scene.balances === undefined)
+  const { profile } = scene.rp;
+  if (isProfileId(profile) && PROFILES[profile].profile.budgets && scene.balances === undefined)
     scene.balances = { grant_id: scene.grant.payload.id ?? GRANT_ID, version: 0, capabilities: [] };
   try {
     // As sent over the wire, without what JSON cannot express.

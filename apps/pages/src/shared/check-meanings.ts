@@ -1,4 +1,4 @@
-/** The 24 checks, described for readers. Conditions and order are the engine's (protocol §7). */
+/** The checks, described for readers. Conditions and order are the engine's (protocol §7). */
 import { type AnyCheck, CHECKS, type CheckId, checksOf, isProfileId } from '@svc/protocol';
 
 interface Meaning {

@@ -70,7 +70,7 @@ const RULES: readonly PartRule[] = [
   },
   {
     id: 'checks',
-    name: '24 checks',
+    name: 'Checks',
     means: 'The outcomes follow from each other as the published table has it.',
     needs: ['members'],
   },
