@@ -155,13 +155,18 @@ class Run {
   /** ALLOW requires `true` from every check of the profile; an empty list of reasons is not enough. */
   result(): Decided | Undecided {
     if (this.lookups.length > 0) return { kind: 'undecided', lookups: this.lookups };
-    const { under, outcomes, reason } = this;
+    const { under, outcomes } = this;
     const evidence = this.evidence as Partial<Evidence>;
-    const consulted = this.consulted ?? {};
-    const allowed = reason === null && this.holds(under.checkIds);
-    const common = { kind: 'decided', under, outcomes, evidence, consulted } as const;
-    return allowed
-      ? { ...common, decision: 'ALLOW', reason: null, consumption: evidence.P20?.consumption ?? null }
-      : { ...common, decision: 'DENY', reason: reason ?? 'SERVICE_UNAVAILABLE', consumption: null };
+    const allowed = this.reason === null && this.holds(under.checkIds);
+    return {
+      kind: 'decided',
+      decision: allowed ? 'ALLOW' : 'DENY',
+      reason: allowed ? null : (this.reason ?? 'SERVICE_UNAVAILABLE'),
+      under,
+      outcomes,
+      evidence,
+      consulted: this.consulted ?? {},
+      consumption: allowed ? (evidence.P20?.consumption ?? null) : null,
+    };
   }
 }

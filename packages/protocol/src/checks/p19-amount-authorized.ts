@@ -33,12 +33,12 @@ export const p19AmountAuthorized = /* @__PURE__ */ defineCheck({
   cites: ['interface §Capability', 'interface §Consumable Grants', 'protocol §7', 'protocol §11'],
   requires: [p18CurrencyAuthorized],
   reasons: ['AMOUNT_EXCEEDS_AUTHORITY'],
-  run: ({ P18 }, context): CheckResult<Affordable> => {
-    const survivors = P18.survivors.filter((capability) => allowsAmount(capability, P18.action));
+  run: ({ P18: { grantId, action, survivors: capabilities } }, context): CheckResult<Affordable> => {
+    const survivors = capabilities.filter((capability) => allowsAmount(capability, action));
     if (survivors.length === 0) return deny('AMOUNT_EXCEEDS_AUTHORITY');
     if (!context.profile.budgets || !survivors.some(hasBudget))
-      return pass({ ...P18, survivors, consumptions: new Map() });
-    return withinBudget({ ...P18, survivors }, context);
+      return pass({ grantId, action, survivors, consumptions: NOTHING_CONSUMED });
+    return withinBudget({ grantId, action, survivors }, context);
   },
 });
 
@@ -49,6 +49,8 @@ export const p19Explained: ExplainedPerCapability = {
 /** Whether the amount is within the ceiling of one purchase. Always true for an API call, which has no amount. */
 export const allowsAmount = ({ constraints: { maxAmount } }: Capability, action: Action): boolean =>
   action.type === 'api:call' || (isNonNegativeInteger(maxAmount) && action.amount <= maxAmount);
+
+const NOTHING_CONSUMED: Affordable['consumptions'] = /* @__PURE__ */ new Map();
 
 const withinBudget = (candidates: Survivors, context: CheckContext): CheckResult<Affordable> => {
   const { grantId } = candidates;

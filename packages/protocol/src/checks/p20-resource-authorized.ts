@@ -16,12 +16,12 @@ export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
   cites: ['interface §Capability', 'protocol §6', 'RFC 3986 §6.2.2'],
   requires: [p19AmountAuthorized],
   reasons: ['RESOURCE_NOT_AUTHORIZED'],
-  run: ({ P19: { consumptions, ...P19 } }) => {
-    const isMatch = resourceTestOf(P19.action);
-    const survivors = P19.survivors.filter(isMatch);
+  run: ({ P19: { grantId, action, survivors: capabilities, consumptions } }) => {
+    const survivors = capabilities.filter(resourceTestOf(action));
     const [authority] = survivors;
     if (authority === undefined) return deny('RESOURCE_NOT_AUTHORIZED');
-    return pass({ ...P19, survivors, authority, consumption: consumptions.get(authority) ?? null });
+    const consumption = consumptions.get(authority) ?? null;
+    return pass({ grantId, action, survivors, authority, consumption });
   },
 });
 
