@@ -9,6 +9,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  type ParsedJws,
   parseCompactJws,
   parseDidKey,
   parseDidWeb,
@@ -90,24 +91,29 @@ const SUBJECT_MEMBERS = new Set(['id', 'audience', 'capabilities']);
 export const parseGrant = (text: string): ParsedGrant => {
   const findings = new Findings();
   const grant = parse(text, findings);
-  return { ...grant, budgetProblem: findings.budgetProblem };
+  const { budgetProblem } = findings;
+  return grant.ok
+    ? { ok: true, value: grant.value, budgetProblem }
+    : { ok: false, reason: grant.reason, problem: grant.problem, budgetProblem };
 };
 
 const parse = (text: string, findings: Findings): Parsed<Grant, GrantRefusal> => {
   const jws = parseCompactJws(text, GRANT_MAX_CHARS);
   if (!jws.ok) return refused('GRANT_MALFORMED', jws.problem);
   const kid = parseProtectedHeader(jws.header, { typ: GRANT_TYP, cty: 'vc' }, findings);
-  const claims = parseCredential(jws.payload, findings);
+  const grant = parseCredential(jws, text, kid, findings);
   const worst = findings.worst;
   if (worst !== null)
     return refused(worst.grade === 'malformed' ? 'GRANT_MALFORMED' : 'UNSUPPORTED_FEATURE', worst.problem);
-  if (kid === null || claims === null) return refused('GRANT_MALFORMED', 'the Grant is incomplete');
-  return parsed({ kid, ...claims, jws: text, signingInput: jws.signingInput, signature: jws.signature });
+  return grant === null ? refused('GRANT_MALFORMED', 'the Grant is incomplete') : parsed(grant);
 };
 
-type Credential = Omit<Grant, 'kid' | 'jws' | 'signingInput' | 'signature'>;
-
-const parseCredential = (payload: JsonObject, findings: Findings): Credential | null => {
+const parseCredential = (
+  { payload, signingInput, signature }: ParsedJws,
+  jws: string,
+  kid: string | null,
+  findings: Findings,
+): Grant | null => {
   for (const name of unknownMembers(payload, MEMBERS)) findings.unsupported(`unknown member "${name}"`);
   if (!equalsList(member(payload, '@context'), GRANT_CONTEXT))
     findings.malformed('@context is not that of a Grant');
@@ -122,7 +128,25 @@ const parseCredential = (payload: JsonObject, findings: Findings): Credential | 
   checkJwtClaims(payload, expected, findings);
   if (!isGrantId(id) || issuer === null || validity === null || status === null || subject === null)
     return null;
-  return { id, issuer, ...validity, status, ...subject };
+  if (kid === null) return null;
+  const { validFrom, validUntil, validFromMs, validUntilMs } = validity;
+  const { agent, audience, capabilities } = subject;
+  return {
+    kid,
+    id,
+    issuer,
+    agent,
+    validFrom,
+    validUntil,
+    validFromMs,
+    validUntilMs,
+    status,
+    audience,
+    capabilities,
+    jws,
+    signingInput,
+    signature,
+  };
 };
 
 const equalsList = (value: JsonValue | undefined, expected: readonly string[]): boolean =>

@@ -5,8 +5,8 @@
 import {
   type DidKey,
   type DidWeb,
-  type JsonObject,
   normalizeHtu,
+  type ParsedJws,
   parseCompactJws,
   parseDidKey,
   parseDidWeb,
@@ -50,14 +50,13 @@ export const parseProof = (text: string): Parsed<Proof, 'PROOF_MALFORMED'> => {
   const kid = parseProtectedHeader(jws.header, { typ: PROOF_TYP }, findings);
   const worst = findings.worst;
   if (worst !== null) return refused('PROOF_MALFORMED', worst.problem);
-  const claims = parseClaims(jws.payload, kid ?? '');
-  if (!claims.ok) return claims;
-  return parsed({ ...claims.value, signingInput: jws.signingInput, signature: jws.signature });
+  return parseClaims(jws, kid ?? '');
 };
 
-type Claims = Omit<Proof, 'signingInput' | 'signature'>;
-
-const parseClaims = (payload: JsonObject, kid: string): Parsed<Claims, 'PROOF_MALFORMED'> => {
+const parseClaims = (
+  { payload, signingInput, signature }: ParsedJws,
+  kid: string,
+): Parsed<Proof, 'PROOF_MALFORMED'> => {
   const malformed = (problem: string) => refused('PROOF_MALFORMED', problem);
   if (!hasExactly(payload, MEMBERS))
     return malformed(
@@ -88,5 +87,7 @@ const parseClaims = (payload: JsonObject, kid: string): Parsed<Claims, 'PROOF_MA
     action: action.value,
     iatSeconds: iat,
     jti,
+    signingInput,
+    signature,
   });
 };
