@@ -209,6 +209,19 @@ describe('did:web', () => {
     expect(parseDidWeb(did)).toEqual({ did, host: 'localhost', port: 8080, path: ['org', 'acme'] });
   });
 
+  it('gives the same parts each time, whatever a caller does with them', () => {
+    const did = 'did:web:again.example%3A8080:org:acme';
+    const first = parseDidWeb(did) ?? { path: [] };
+    expect(() => Object.assign(first, { host: 'other.example' })).toThrow(TypeError);
+    expect(() => Object.assign(first.path, ['other'])).toThrow(TypeError);
+    expect(parseDidWeb(did)).toEqual({ did, host: 'again.example', port: 8080, path: ['org', 'acme'] });
+  });
+
+  it('stays refused when it is parsed again', () => {
+    for (const did of ['did:web:127.0.0.1', 'did:web:again.example#key-1', 'did:web:again.example:..'])
+      expect([parseDidWeb(did), parseDidWeb(did)]).toEqual([null, null]);
+  });
+
   it('gives an http URL only if this is requested', () => {
     const parsed = parseDidWeb('did:web:localhost%3A1');
     expect(parsed && didWebDocumentUrl(parsed, 'http')).toBe('http://localhost:1/.well-known/did.json');

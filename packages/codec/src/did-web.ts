@@ -4,6 +4,7 @@
  * notation. Segments contain plain characters. The only percent-escape is the `%3A` before a port. The caller decides
  * whether a port is allowed.
  */
+import { BoundedMemo } from './bounded-memo.ts';
 import type { Branded } from './branded.ts';
 
 /** A did:web DID that has passed `parseDidWeb`. It identifies a Principal, a relying party or a service. */
@@ -29,15 +30,28 @@ export interface ParsedDidWeb {
   readonly path: readonly string[];
 }
 
+/** The same Principals and relying parties occur in many requests, and each request names them three times. */
+const MEMO_ENTRIES = 10_000;
+const parsedDids = /* @__PURE__ */ new BoundedMemo<ParsedDidWeb>(MEMO_ENTRIES);
+
 /** The parts of a did:web DID, or null. A DID URL (path, query or fragment after the DID) is refused. */
 export const parseDidWeb = (text: string): ParsedDidWeb | null => {
   if (text.length > DID_WEB_MAX_CHARS || !text.startsWith(PREFIX)) return null;
+  const known = parsedDids.find(text);
+  if (known !== undefined) return known;
+  // A new string: the received one may be a slice of a larger text and would keep all of that in memory.
+  const parsed = parse(`${PREFIX}${text.slice(PREFIX.length)}`);
+  if (parsed !== null) parsedDids.insert(parsed.did, parsed);
+  return parsed;
+};
+
+const parse = (text: string): ParsedDidWeb | null => {
   const [authority = '', ...path] = text.slice(PREFIX.length).split(':');
   const [host = '', portText, ...rest] = authority.split('%3A');
   if (rest.length > 0 || !isHostName(host) || !path.every(isSegment)) return null;
   const port = portText === undefined ? null : parsePort(portText);
   if (Number.isNaN(port)) return null;
-  return { did: text as DidWeb, host, port, path };
+  return Object.freeze({ did: text as DidWeb, host, port, path: Object.freeze(path) });
 };
 
 /** The URL of the DID document. `http` is for development only. */
