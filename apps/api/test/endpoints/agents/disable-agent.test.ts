@@ -206,18 +206,12 @@ describe('POST /agents/{did}/disable (the kill switch)', () => {
     const tenants = await deployment.createTenants();
     await register(tenants.principalKey, { did: tenants.agent.did });
     const grant = await issueGrant(tenants);
-    await deployment.sql.query('begin');
-    try {
-      await deployment.sql.query('select pg_advisory_xact_lock_shared(1, hashtext($1))', [
-        tenants.principalDid,
-      ]);
+    await deployment.whileBarrierIsHeld(tenants.principalDid, async () => {
       const { status, json } = await disable(tenants.agent.did, tenants.principalKey);
       expect([status, json.error]).toEqual([503, 'SERVICE_UNAVAILABLE']);
       expect(await reasonOf(tenants, await verifyBody(tenants, grant))).toBe('AUTHORITY_REVOKED');
       expect(await summariesOf(tenants.principalKey)).toMatchObject([{ state: 'revoked', revoked_at: null }]);
-    } finally {
-      await deployment.sql.query('rollback');
-    }
+    });
     const { status, json } = await disable(tenants.agent.did, tenants.principalKey);
     expect([status, json.revoked_grants]).toEqual([200, [grant.grantId]]);
     expect(await summariesOf(tenants.principalKey)).toMatchObject([{ revoked_at: json.disabled_at }]);

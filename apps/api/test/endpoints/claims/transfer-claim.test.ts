@@ -179,16 +179,12 @@ it('POST /claims/{did}/transfer answers 400 to an unknown org and 404 to an unkn
 it('POST /claims/{did}/transfer answers 503 and changes nothing while a decision holds the barrier; a repeat succeeds', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const { principalDid } = await createHosted(former.key);
-  await deployment.sql.query('begin');
-  try {
-    await deployment.sql.query('select pg_advisory_xact_lock_shared(1, hashtext($1))', [principalDid]);
+  await deployment.whileBarrierIsHeld(principalDid, async () => {
     expect((await transfer(principalDid, 'principal', next.orgId)).json.error).toBe('SERVICE_UNAVAILABLE');
     const { rows } = await deployment.sql.query('select org_id from principals where did = $1', [
       principalDid,
     ]);
     expect(rows).toEqual([{ org_id: former.orgId }]);
-  } finally {
-    await deployment.sql.query('rollback');
-  }
+  });
   expect((await transfer(principalDid, 'principal', next.orgId)).json.org_id).toBe(next.orgId);
 });

@@ -181,17 +181,13 @@ describe('POST /keys/{kid}/compromise', () => {
     const signer = principal.signingWith(0);
     const kid = at(principal.kids, 0);
     const grant = await issueGrant(signer);
-    await deployment.sql.query('begin');
-    try {
-      await deployment.sql.query('select pg_advisory_xact_lock_shared(1, hashtext($1))', [principal.did]);
+    await deployment.whileBarrierIsHeld(principal.did, async () => {
       const { status, json } = await move('compromise', kid, principal.key);
       expect([status, json.error]).toEqual([503, 'SERVICE_UNAVAILABLE']);
       expect(json.message).toMatch(/recorded but not yet visible/);
       expect(await statesOf(principal)).toEqual(['compromised']);
       expect(await verdict(signer, grant)).toBe('ISSUER_KEY_COMPROMISED');
-    } finally {
-      await deployment.sql.query('rollback');
-    }
+    });
     expect((await move('compromise', kid, principal.key)).status).toBe(200);
     expect(await auditOf(kid)).toHaveLength(1);
   });
