@@ -104,11 +104,16 @@ it.runIf(isDeep)('A process that dies while all are replaced in turn is replaced
   expect(logged('process.handed_over')).toMatchObject([{ processId: first }]);
 });
 
-it('A replaced process gets time to finish; a process that SIGTERM stops does not', async () => {
+it('A process is replaced only once its successor is ready, and gets time to finish; one that SIGTERM stops does not', async () => {
   await start();
   const [first, second] = [processId(0), processId(1)];
+  writeFileSync(unready, '');
   supervisor.kill('SIGHUP');
+  await until(() => logged('process.unready').length >= 3);
+  expect([logged('process.handed_over'), logged('process.ending')]).toEqual([[], []]);
+  rmSync(unready);
   await until(() => logged('restarted').length === 1 && logged('process.ending').length === 2);
+  expect(logged('process.handed_over')).toHaveLength(2);
   expect(logged('process.ending')).toMatchObject([
     { processId: first, isHandedOver: true },
     { processId: second, isHandedOver: true },
@@ -134,17 +139,6 @@ it('A metric value that is not finite (+Inf) is unchanged in the metrics of the 
   supervisor.kill('SIGUSR2');
   await until(() => logged('metrics').length === 1);
   expect(String(logged('metrics')[0]?.text).split('\n')).toContain('svc_replica_behind_seconds +Inf');
-});
-
-it('A process that listens but is not ready replaces none until it is ready', async () => {
-  await start();
-  writeFileSync(unready, '');
-  supervisor.kill('SIGHUP');
-  await until(() => logged('process.unready').length >= 3);
-  expect([logged('process.handed_over'), logged('process.ending')]).toEqual([[], []]);
-  rmSync(unready);
-  await until(() => logged('restarted').length === 1);
-  expect(logged('process.handed_over')).toHaveLength(2);
 });
 
 it.runIf(isDeep)(
