@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../world/api-node.ts';
-import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { ADMIN_TOKEN, type ApiNodes } from '../world/api-node.ts';
+import { startSeparateNodes } from '../world/api-process.ts';
 import {
   call,
   callUntilSettled,
@@ -16,11 +16,11 @@ import {
 } from '../world/tenants.ts';
 
 const database = withDatabase();
-let api: ApiProcesses;
+let api: ApiNodes;
 let tenants: Tenants;
 
 beforeAll(async () => {
-  api = await startApiProcesses(2, database.url);
+  api = await startSeparateNodes(2, database.url);
   tenants = await createTenants(api.processes[0]?.baseUrl ?? '');
 });
 afterAll(() => api?.stop());
@@ -28,7 +28,7 @@ afterAll(() => api?.stop());
 const ROUNDS = sampled({ quick: 2, deep: 10 });
 const urlOf = (i: number) => api.processes[i % 2]?.baseUrl ?? '';
 
-it('one Proof sent 64 times concurrently to two processes gives one ALLOW and 63 PROOF_REPLAYED', async () => {
+it('one Proof sent 64 times concurrently to two nodes gives one ALLOW and 63 PROOF_REPLAYED', async () => {
   const grant = await issueGrant(tenants);
   for (let round = 0; round < ROUNDS; round++) {
     const body = await verifyBody(tenants, grant);
@@ -78,7 +78,7 @@ it('a spent Proof stays spent when the relying party increases its Proof window 
   );
 });
 
-it('64 requests with one Idempotency-Key to two processes get the same bytes; another body with that key is 409', async () => {
+it('64 requests with one Idempotency-Key to two nodes get the same bytes; another body with that key is 409', async () => {
   const grant = await issueGrant(tenants);
   const body = await verifyBody(tenants, grant);
   const headers = { 'idempotency-key': 'order-4711' };

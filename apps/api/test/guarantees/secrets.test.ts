@@ -7,17 +7,19 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
-import { sampled } from '@svc/testkit/sampled';
+import { isDeep, sampled } from '@svc/testkit/sampled';
 import { expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { contractFetch } from '../world/contract-call.ts';
-import { randomSlug, withProcesses } from '../world/deployment.ts';
+import { randomSlug, withOwnDeployment, withProcesses } from '../world/deployment.ts';
 import { productionEnv } from '../world/production.ts';
 import { issueGrant, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const PROVISION_KEY = 'provision-key-abcdefghij-0123456789';
 const env = { ...productionEnv(), SVC_PROVISION_KEYS: PROVISION_KEY, SVC_SELF_SERVE: '1' };
-const deployment = withProcesses(env);
+/** A program as in production, with its durable server; in a sample a node within this process. */
+const deep = isDeep ? withProcesses(env) : null;
+const deployment = deep ?? withOwnDeployment({ ...env, SVC_ENV: 'development' });
 
 interface Secrets {
   /** Live API keys. */
@@ -237,7 +239,7 @@ it('after a whole session no secret is in the log or the database, and each API 
   await misplace(secrets);
 
   const stored = await dump();
-  await deployment.process.stop();
+  await deep?.process.stop();
   const logged = deployment.process.log.join('\n');
   // Both texts are complete: the log contains the failures, the database the hashes of the keys.
   expect(logged).toMatch(/"level":50,.*Internal error/);

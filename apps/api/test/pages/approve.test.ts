@@ -12,11 +12,11 @@ import type { CDPSession, Page } from 'playwright-core';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ask, DEAR, insertDue, read, reject, verifyAction } from '../world/approvals.ts';
 import { freshAddress } from '../world/contract-call.ts';
-import { randomSlug, withProcesses } from '../world/deployment.ts';
+import { randomSlug, withSeparateNodes } from '../world/deployment.ts';
 import { type HeldGrant, issueGrant, type Tenants } from '../world/tenants.ts';
 import { hasBrowser, inspect, NARROW, withBrowser } from './browser.ts';
 
-const deployment = withProcesses();
+const deployment = withSeparateNodes();
 const { visit } = withBrowser('the approval page');
 let tenants: Tenants & { readonly principalJwk: PrincipalKey['privateJwk'] };
 let held: HeldGrant;

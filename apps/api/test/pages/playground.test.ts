@@ -6,10 +6,10 @@ import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { freshAddress } from '../world/contract-call.ts';
-import { withProcesses } from '../world/deployment.ts';
+import { withSeparateNodes } from '../world/deployment.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 
-const deployment = withProcesses({ SVC_DEMO: '1' });
+const deployment = withSeparateNodes({ SVC_DEMO: '1' });
 const { visit } = withBrowser('the playground');
 
 /** Opens it from a new address each time, so that rate limits count anew. */

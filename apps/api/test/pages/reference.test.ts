@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { isDeep } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
 import { DOMAIN } from '../world/api-node.ts';
-import { withProcesses } from '../world/deployment.ts';
+import { withSeparateNodes } from '../world/deployment.ts';
 import { axeFindings, hasBrowser, inspect, withBrowser } from './browser.ts';
 
-const deployment = withProcesses();
+const deployment = withSeparateNodes();
 const { visit } = withBrowser('the reference');
 
 it('/openapi.json is docs/openapi.json with the address of this deployment, and allows every origin', async () => {
