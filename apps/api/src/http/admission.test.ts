@@ -153,7 +153,7 @@ it.each([100, 200])(
 );
 
 describe('Admission with slow batch commits and occasional delays', () => {
-  const endMs = sampled({ quick: 60_000, deep: 120_000 });
+  const endMs = sampled({ quick: 40_000, deep: 120_000 });
   /**
    * Answers per second, in the second half of the time; `refill` admits requests, given the number under way and the
    * time.
