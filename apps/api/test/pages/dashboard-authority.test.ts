@@ -281,7 +281,7 @@ describe.skipIf(!hasBrowser)('the dashboard of a Principal, with missing or late
     expect(await active.count()).toBe(0);
   });
 
-  it('does not show a list of an earlier filter while the new one loads', async () => {
+  it.runIf(isDeep)('does not show a list of an earlier filter while the new one loads', async () => {
     const { handlers } = principalHandlers();
     const revoked = new Set<string>();
     let answer = Promise.resolve();

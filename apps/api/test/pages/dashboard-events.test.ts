@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser)('event subscriptions on the dashboard', () => {
     },
   );
 
-  it('ask before a replay, and Enter on the first focused button does nothing', async () => {
+  it.runIf(isDeep)('ask before a replay, and Enter on the first focused button does nothing', async () => {
     const { page, card, asked } = await open();
     await doesNothingByEnter(page, card(1).getByRole('button', { name: 'Replay …' }));
     expect(asked).toEqual([]);
