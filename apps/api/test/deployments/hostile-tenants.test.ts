@@ -11,7 +11,7 @@ import { call, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
 const ORGS = 10;
 /** Below the limit of 120 calls a minute of one key, including allocations. */
-const REVOKES = sampled({ quick: 4, deep: 55 });
+const REVOKES = sampled({ quick: 3, deep: 55 });
 /** Milliseconds for which the Principal's client library waits. */
 const DEADLINE_MS = 10_000;
 
