@@ -7,7 +7,7 @@ import { type CheckId, checksOf } from './checks/table.ts';
 import type { Action } from './model/action.ts';
 import type { Capability } from './model/capability.ts';
 import type { Grant } from './model/grant.ts';
-import type { CheckOutcome, ProfileId } from './profiles/index.ts';
+import { type CheckOutcome, isProfileId } from './profiles/index.ts';
 import { isResourcePattern, resourceMatcher, urlMatcher } from './resources/resource-pattern.ts';
 import { UNSEEN } from './unseen.ts';
 
@@ -86,7 +86,9 @@ const APPROVABLE: ReadonlySet<CheckId> = /* @__PURE__ */ new Set(['P16', 'P17', 
  * Why a denial under this profile with these outcomes cannot be approved; null if it can. T5 is `skipped` in every
  * denial except that of a spent Proof. An outcome that is missing is one that does not hold.
  */
-export const findUnapprovable = (outcomes: ApprovalOutcomes, profile: ProfileId): string | null => {
+export const findUnapprovable = (outcomes: ApprovalOutcomes, profile: string): string | null => {
+  if (!isProfileId(profile))
+    return `The decision was made under ${profile}, a profile that this version does not know.`;
   const ids = checksOf(profile).map(({ id }) => id);
   const wrong = ids.find((id) => !APPROVABLE.has(id) && outcomes[id] !== (id === 'T5' ? 'skipped' : true));
   if (wrong !== undefined)

@@ -1,6 +1,6 @@
 /** Relying parties: registration and settings (interface §Relying party). */
 import type { Body, Input, Routes } from '@svc/contract';
-import { formatTimestamp } from '@svc/protocol';
+import { formatTimestamp, isProfileId } from '@svc/protocol';
 import {
   type Authenticator,
   createRelyingParty,
@@ -65,7 +65,8 @@ const settings = (relyingParty: RelyingPartyRecord) => ({
 const presentRelyingParty = (relyingParty: RelyingPartyRecord): Body<Routes['getRelyingParty'], 200> => ({
   ...settings(relyingParty),
   org_id: relyingParty.orgId,
-  profile: relyingParty.profile,
+  // Absent where only a later version knows it, since the contract names the profiles of this one.
+  ...(isProfileId(relyingParty.profile) && { profile: relyingParty.profile }),
 });
 
 const presentRelyingPartyCreated = ({

@@ -1,7 +1,7 @@
 /** Self-serve: the console signs tenants up, and shows them their first ALLOW (interface §Self-serve). */
 import type { SelfServeLimits } from '@svc/config';
 import { type Body, type Routes, routes } from '@svc/contract';
-import { formatSeconds } from '@svc/protocol';
+import { formatSeconds, type ProfileId } from '@svc/protocol';
 import {
   type Authenticator,
   findRpCaller,
@@ -95,7 +95,8 @@ const presentBundle = (
   relying_party: {
     did: relyingParty.did,
     name: relyingParty.name,
-    profile: relyingParty.profile,
+    // This version has just set it.
+    profile: relyingParty.profile as ProfileId,
     proof_window_seconds: relyingParty.proofWindowSeconds,
   },
   rp_verify_key: rpVerifyKey,

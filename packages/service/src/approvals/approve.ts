@@ -22,6 +22,7 @@ import type { ApprovalRecord } from '../ports/approvals.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { StoreError } from '../ports/store.ts';
 import type { Tenant } from '../ports/tenant.ts';
+import { knownProfileOf } from '../relying-parties/known-profile.ts';
 import { checksWithout, factsFor } from '../verify/evaluate.ts';
 import type { Verifier } from '../verify/verify.ts';
 import { findOwnApproval } from './find-approvals.ts';
@@ -128,8 +129,10 @@ const evaluateGrant = async (
   deps: ServiceDeps,
   { tenant, verifier }: Approver,
   presented: Presented,
-  { did, profile, proofWindowSeconds }: RelyingPartyRecord,
+  relyingParty: RelyingPartyRecord,
 ): Promise<Decided> => {
+  const { did, proofWindowSeconds } = relyingParty;
+  const { id: profile } = knownProfileOf(relyingParty).profile;
   const { facts, isWithheld } = await verifier.loadAnew({ presented, tenant, noteRemoteWait: () => {} });
   const isAskerPaused = await deps.store.pauses.isAskerPaused(did);
   if (isWithheld || !presented.grant.ok) throw conflict('The Grant is withheld since a restore.');

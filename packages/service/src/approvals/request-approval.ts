@@ -13,7 +13,6 @@ import {
   isJsonObject,
   isReadable,
   jcs,
-  PROFILES,
   parseProof,
   parseStrictJson,
   type ReceiptBody,
@@ -30,6 +29,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, invalidRequest, notFound, rateLimited } from '../errors.ts';
 import type { ApprovalAsk, ApprovalLoad, ApprovalRecord } from '../ports/approvals.ts';
 import type { ReceiptRecord } from '../ports/decisions.ts';
+import { knownProfileOf } from '../relying-parties/known-profile.ts';
 import { answerStored } from './settle.ts';
 
 export interface ApprovalOrder {
@@ -209,7 +209,7 @@ const readDenial = async (
     throw conflict(`${problem} Only a denial whose P1 to P15 and trust checks hold can be approved.`);
   if (sha256Of(crypto, proof) !== body.proof_hash)
     throw invalidRequest('proof: not the one that this decision was about: its SHA-256 is another');
-  if (!PROFILES[caller.relyingParty.profile].profile.budgets)
+  if (!knownProfileOf(caller.relyingParty).profile.budgets)
     throw conflict(
       `Your profile is ${caller.relyingParty.profile}, which knows no maxUses: a Grant for one use would be denied with UNKNOWN_CONSTRAINT. Have your operator set svc-base-v2.`,
     );

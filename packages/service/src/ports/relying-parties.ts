@@ -1,5 +1,5 @@
 /** Storage of relying parties and their settings. */
-import type { DidWeb, OrgId, ProfileId } from '@svc/protocol';
+import type { DidWeb, OrgId } from '@svc/protocol';
 import type { PrincipalKind } from './principals.ts';
 
 export interface RelyingPartyRecord {
@@ -9,7 +9,8 @@ export interface RelyingPartyRecord {
   readonly name: string;
   readonly proofWindowSeconds: number;
   readonly verifyRateLimitPerMinute: number;
-  readonly profile: ProfileId;
+  /** As stored. A later version may have set one that this version does not know. */
+  readonly profile: string;
   readonly orgId: OrgId | null;
   /**
    * Time by which an org must prove the domain of a DID that it claims. Until it is proven, the relying party gets no

@@ -2,14 +2,7 @@
  * Repeats each release and transfer of the lost span, as it was kept beside the fence, so that no former holder acts
  * for a DID. The settings of a relying party are restored too.
  */
-import {
-  type DidWeb,
-  isJsonObject,
-  type JsonObject,
-  type OrgId,
-  type ProfileId,
-  TRUST_CONFIG,
-} from '@svc/protocol';
+import { type DidWeb, isJsonObject, type JsonObject, type OrgId, TRUST_CONFIG } from '@svc/protocol';
 import { SYSTEM } from '../audit/audit-event.ts';
 import { isReleasable, releaseDid } from '../claims/release.ts';
 import { transferDid } from '../claims/transfer.ts';
@@ -139,7 +132,7 @@ const setAgain = async (
   const change = {
     proofWindowSeconds: Number(kept.proof_window_seconds),
     verifyRateLimitPerMinute: Number(kept.verify_rate_limit_per_minute),
-    profile: kept.profile as ProfileId,
+    profile: kept.profile as string,
   };
   const isSame =
     change.proofWindowSeconds === here.proofWindowSeconds &&

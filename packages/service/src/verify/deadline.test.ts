@@ -18,7 +18,7 @@ const caller = {
   class: 'rp',
   subject: 'did:web:shop.example',
   keyId: 'key',
-  relyingParty: { orgId: null },
+  relyingParty: { orgId: null, profile: 'svc-base-v1' },
 } as unknown as RpCaller;
 const action = { type: 'purchase.create', resource: 'r' };
 

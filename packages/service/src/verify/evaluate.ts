@@ -18,6 +18,7 @@ import {
 import type { RpCaller } from '../access/caller.ts';
 import { internal } from '../errors.ts';
 import type { Tenant } from '../ports/tenant.ts';
+import { knownProfileOf } from '../relying-parties/known-profile.ts';
 import type { Idempotency } from './answer.ts';
 import type { LoadedFacts } from './facts.ts';
 import type { EntitledCaller } from './gate.ts';
@@ -50,8 +51,11 @@ export interface Grounds {
   readonly loaded: LoadedFacts;
 }
 
+/** Throws `SERVICE_UNAVAILABLE` where this version does not know the relying party's profile. */
 export const contextOf = ({ call, entitled }: Grounds, nowMs: number): EvaluationContext => {
-  const { did, profile, proofWindowSeconds } = entitled.caller.relyingParty;
+  const { relyingParty } = entitled.caller;
+  const { did, proofWindowSeconds } = relyingParty;
+  const { id: profile } = knownProfileOf(relyingParty).profile;
   return { relyingParty: { did, profile, proofWindowSeconds }, nowMs, crypto: call.crypto };
 };
 

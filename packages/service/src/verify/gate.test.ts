@@ -22,8 +22,8 @@ const gateAt = (isEnforced: boolean, compOrgs: readonly OrgId[] = []) => {
 };
 
 /** A caller without an entitlement. */
-const caller = (orgId: OrgId | null): RpCaller =>
-  ({ relyingParty: { orgId, claimExpiresAtMs: null }, entitlement: null }) as unknown as RpCaller;
+const caller = (orgId: OrgId | null, profile = 'svc-base-v1'): RpCaller =>
+  ({ relyingParty: { orgId, profile, claimExpiresAtMs: null }, entitlement: null }) as unknown as RpCaller;
 const of = (issuer: string): Presented =>
   ({ grant: { ok: true, value: { issuer } } }) as unknown as Presented;
 const malformed = { grant: { ok: false } } as unknown as Presented;
@@ -46,6 +46,14 @@ it('relying parties outside every org need no plan; Grants that name the sandbox
   });
   expect(gate.guess(caller(ORG), of(`${SANDBOX}2`))).toBeNull();
   expect(gate.guess(caller(ORG), malformed)).toBeNull();
+});
+
+it('guess returns null for a profile that this version does not know, and only entitle refuses it', () => {
+  const { gate, counted } = gateAt(true);
+  const later = caller(null, 'svc-base-v9');
+  expect(gate.guess(later, acme)).toBeNull();
+  expect(() => gate.entitle(later, acme)).toThrow(/does not know the profile/);
+  expect(counted).toEqual([]);
 });
 
 it('checks of a comp org are counted, and nothing is enforced', () => {

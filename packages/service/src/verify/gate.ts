@@ -6,13 +6,14 @@
  * The gate authenticates nothing that was presented. A caller that falsely claims that a Grant is the sandbox's passes
  * the gate. The evaluation denies the Grant, and the decision is counted as any other check.
  */
-import type { OrgId, Presented } from '@svc/protocol';
+import { isProfileId, type OrgId, type Presented } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import type { RpCaller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { standingOf } from '../entitlements/entitlement-standing.ts';
 import { planRequired, unauthorized } from '../errors.ts';
 import type { ProductionCheck } from '../ports/verify-store.ts';
+import { knownProfileOf } from '../relying-parties/known-profile.ts';
 
 /** What happens to a production check that no plan covers: it is refused, or it is stored and only logged. */
 export type WithoutPlan = 'refused' | 'logged';
@@ -51,16 +52,18 @@ export class EntitlementGate {
 
   /** Judges a caller as cached. Null: by the cached values it would be refused, so it must be read again first. */
   guess(caller: RpCaller, presented: Presented): EntitledCaller | null {
-    if (isUnproven(caller)) return null;
+    if (isUnproven(caller) || !isProfileId(caller.relyingParty.profile)) return null;
     const entitled = this.judge(caller, presented);
     return mustRefuse(entitled) ? null : entitled;
   }
 
   /**
-   * Judges a caller as just read. Throws `PLAN_REQUIRED`, or `UNAUTHORIZED` where its DID is claimed and not proven.
+   * Judges a caller as just read. Throws `PLAN_REQUIRED`, `UNAUTHORIZED` where its DID is claimed and not proven, or
+   * `SERVICE_UNAVAILABLE` where this version does not know its profile.
    */
   entitle(caller: RpCaller, presented: Presented): EntitledCaller {
     if (isUnproven(caller)) throw unproven(caller);
+    knownProfileOf(caller.relyingParty);
     const entitled = this.judge(caller, presented);
     if (!mustRefuse(entitled)) return entitled;
     this.onWithoutPlan('refused');

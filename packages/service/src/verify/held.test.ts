@@ -12,7 +12,7 @@ const caller = {
   subject: 'did:web:shop.example',
   keyId: 'key',
   key: { keyHash: new Uint8Array(32) },
-  relyingParty: { orgId: null },
+  relyingParty: { orgId: null, profile: 'svc-base-v1' },
 } as unknown as RpCaller;
 const action = { type: 'purchase.create', resource: 'r' };
 const idempotency = { key: 'k', bodyHash: 'h' };

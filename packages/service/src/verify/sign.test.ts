@@ -26,7 +26,7 @@ const commitOf = (
   };
   const caller = {
     subject: 'did:web:shop.example',
-    relyingParty: { version: 1, proofWindowSeconds: windowSeconds },
+    relyingParty: { version: 1, profile: 'svc-base-v1', proofWindowSeconds: windowSeconds },
     key: { keyHash: '', keyId: '' },
   };
   const grounds = {
