@@ -895,6 +895,7 @@ CREATE INDEX audit_events_by_org ON public.audit_events USING btree (org_id, eve
 CREATE INDEX audit_events_by_org_and_action ON public.audit_events USING btree (org_id, action, event_id DESC) WHERE (org_id IS NOT NULL);
 CREATE INDEX audit_events_by_target ON public.audit_events USING btree (target, event_id DESC) WHERE (target IS NOT NULL);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at DESC, event_id DESC);
+CREATE INDEX audit_events_dated_otherwise ON public.audit_events USING btree (event_id DESC) WHERE (NOT svc_is_dated_by_id(event_id, occurred_at));
 CREATE INDEX audit_events_transfers ON public.audit_events USING btree (target, action, occurred_at) WHERE ((details ->> 'claim'::text) = 'transferred'::text);
 CREATE INDEX cold_days_problem ON public.cold_days USING btree (day) WHERE (problem IS NOT NULL);
 CREATE INDEX cold_manifests_day ON public.cold_manifests USING btree (day);
@@ -934,6 +935,8 @@ CREATE INDEX grants_withheld ON public.grants USING btree (id) WHERE (withheld_b
 CREATE INDEX loose_evidence_unused ON public.loose_evidence USING btree (unused_since) WHERE (unused_since IS NOT NULL);
 CREATE INDEX merkle_tiles_by_first ON public.merkle_tiles USING btree (day, (first_receipt_ids[1])) WHERE (level = 1);
 CREATE INDEX pauses_in_force ON public.pauses USING btree (owner, scope) WHERE is_paused;
+CREATE INDEX pauses_in_order ON public.pauses USING btree (scope, seq DESC) WHERE is_paused;
+CREATE INDEX pauses_of_owner_in_order ON public.pauses USING btree (owner, scope, seq DESC) WHERE is_paused;
 CREATE INDEX pauses_unstamped ON public.pauses USING btree (changed_at) WHERE (visible_at IS NULL);
 CREATE INDEX principal_keys_by_principal ON public.principal_keys USING btree (principal);
 CREATE INDEX principals_by_document ON public.principals USING btree (document_hash) WHERE (document_hash IS NOT NULL);
@@ -3397,6 +3400,34 @@ CREATE OR REPLACE FUNCTION public.svc_instant(p_ms bigint)
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select to_timestamp(p_ms / 1000.0);
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_is_dated_by_id(p_event_id text, p_occurred_at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select
+    abs(
+      extract(
+        epoch from p_occurred_at - to_timestamp(
+          (
+            ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(p_event_id, 5, 1)) - 1)::bigint << 45) + (
+              (strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(p_event_id, 6, 1)) - 1)::bigint << 40
+            ) + ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(p_event_id, 7, 1)) - 1)::bigint << 35) + (
+              (strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(p_event_id, 8, 1)) - 1)::bigint << 30
+            ) + ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(p_event_id, 9, 1)) - 1)::bigint << 25) + (
+              (strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(p_event_id, 10, 1)) - 1)::bigint << 20
+            ) + (
+              (strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(p_event_id, 11, 1)) - 1)::bigint << 15
+            ) + (
+              (strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(p_event_id, 12, 1)) - 1)::bigint << 10
+            ) + ((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(p_event_id, 13, 1)) - 1)::bigint << 5) + (
+              (strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(p_event_id, 14, 1)) - 1)::bigint << 0
+            )
+          ) / 1000.0::float8
+        )
+      )
+    ) <= 3600;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_is_day_read(p_day date)
  RETURNS boolean

@@ -1,6 +1,6 @@
 /** Old data of a tenant makes neither its lists nor other queries that read them expensive. */
-import type { DidWeb, OrgId } from '@svc/protocol';
-import type { AuditFilter, GrantFilter } from '@svc/service';
+import { type DidWeb, encodeUlid, type OrgId } from '@svc/protocol';
+import type { AuditFilter, GrantFilter, PauseFilter } from '@svc/service';
 import { PATIENT, withStores } from '@svc/testkit/store/open-store';
 import { untilWaiting, withSession } from '@svc/testkit/store/session';
 import { createWorld, insertGrant, insertOrg, type World } from '@svc/testkit/store/world';
@@ -10,6 +10,7 @@ import { createStore } from './create-store.ts';
 import type { Database } from './database.ts';
 import { auditRepository } from './repositories/audit.ts';
 import { grantRepository } from './repositories/grants.ts';
+import { pauseRepository } from './repositories/pauses.ts';
 import type { Statement } from './statement.ts';
 
 const stores = withStores();
@@ -21,21 +22,51 @@ const FEW_BLOCKS = 80;
 let orgId: OrgId;
 let world: World;
 let did: DidWeb;
+let dated: DidWeb;
 
-/** Events of a member and of its org, the first of each with a rare action, and later events of others. */
+/** From when on `insertDated` writes an event each minute. */
+const DATED_MS = Date.UTC(2020, 0, 1);
+const HOUR_MS = 3_600_000;
+
+/**
+ * Events of a Principal whose ids have the time at which they occurred, and one that occurred an hour and a half after
+ * the first, under an id of a day before: of a database whose clock was wrong.
+ */
+const insertDated = async (session: Client, dated: DidWeb): Promise<void> => {
+  const at = Array.from({ length: MANY }, (_, n) => DATED_MS + n * 60_000);
+  const ids = at.map((ms) => `aud_${encodeUlid(ms, new Uint8Array(10))}`);
+  await session.query(
+    `insert into audit_events (event_id, occurred_at, actor_kind, actor_did, action, target, details)
+     select id, to_timestamp(ms / 1000.0), 'principal', $3, 'grant.allocate', $3, '{}'::jsonb
+     from unnest($1::text[], $2::float8[]) as dated (id, ms)`,
+    [
+      [...ids, `aud_${encodeUlid(DATED_MS - 24 * HOUR_MS, new Uint8Array(10))}`],
+      [...at, DATED_MS + 1.5 * HOUR_MS],
+      dated,
+    ],
+  );
+};
+
+/** Events of a member and, an hour later, of its org, the first of each with a rare action; then events of others. */
 const eventsSql = `
+  with
+    hours as (
+      select hour, now() + hour * interval '1 hour' as at,
+        'aud_' || substr(svc_lowest_receipt_id(now() + hour * interval '1 hour'), 5, 10) as id
+      from generate_series(1, 3) as hour
+    )
   insert into audit_events (event_id, occurred_at, actor_kind, actor_did, action, target, org_id, details)
-  select 'aud_0' || lpad(n::text, 25, '0'), now() + interval '1 hour', 'principal', $2,
+  select id || lpad(n::text, 16, '0'), at, 'principal', $2,
     case when n = 1 then 'key.compromise' else 'principal.verify' end, $2, $3, '{}'::jsonb
-  from generate_series(1, $1::integer) as n
+  from hours, generate_series(1, $1::integer) as n where hour = 1
   union all
-  select 'aud_1' || lpad(n::text, 25, '0'), now(), 'admin', null,
+  select id || lpad(n::text, 16, '0'), at, 'admin', null,
     case when n = 1 then 'key.compromise' else 'api_key.create' end, 'a key', $3, '{}'::jsonb
-  from generate_series(1, $1::integer) as n
+  from hours, generate_series(1, $1::integer) as n where hour = 2
   union all
-  select 'aud_2' || lpad(n::text, 25, '0'), now(), 'principal', 'did:web:' || n % 100, 'grant.allocate', 'a Grant', null,
+  select id || lpad(n::text, 16, '0'), at, 'principal', 'did:web:' || n % 100, 'grant.allocate', 'a Grant', null,
     '{}'::jsonb
-  from generate_series(1, 5 * $1::integer) as n`;
+  from hours, generate_series(1, 5 * $1::integer) as n where hour = 3`;
 
 /** One Grant is in force; another Principal has one that is revoked. */
 const grantsSql = `
@@ -44,15 +75,32 @@ const grantsSql = `
     case when (n = 1) = p.is_active then now() end
   from generate_series(1, $1::integer) as n, (values ($2, false), ('did:web:active.example', true)) as p (did, is_active)`;
 
+/** Pauses of a Principal's Grants, each the second ended, then one of the Principal; and of others. */
+const pausesSql = `
+  insert into pauses (scope, owner, subject, is_paused, actor_kind, changed_at, seq)
+  overriding system value
+  select 'grant', $2, 'Grant ' || n, n % 2 = 0, 'principal', now(), 10 * n from generate_series(1, $1::integer) as n
+  union all
+  select 'grant', 'did:web:' || n % 100, 'Grant ' || n, false, 'principal', now(), 1e6 + n
+  from generate_series(1, $1::integer) as n
+  union all
+  select 'principal', $2, $2, true, 'principal', now(), 15
+  union all
+  select 'org', $3, $3, true, 'org', now(), 25`;
+
 beforeAll(async () => {
   orgId = await insertOrg(stores.first);
   world = await createWorld(stores.first, orgId);
   did = world.principal.did;
+  dated = (await createWorld(stores.first)).principal.did;
   await withSession(stores.url, async (session) => {
     await session.query(`set session_replication_role = 'replica'`);
     await session.query(eventsSql, [MANY, did, orgId]);
     await session.query(grantsSql, [MANY, did]);
-    await session.query('analyze audit_events, grants');
+    await insertDated(session, dated);
+    await session.query(`update principals set created_at = '2019-01-01Z' where did = $1`, [dated]);
+    await session.query(pausesSql, [MANY, did, orgId]);
+    await session.query('analyze audit_events, grants, pauses');
   });
 });
 
@@ -118,6 +166,66 @@ describe('a list of audit events', () => {
   });
 });
 
+describe('a list of audit events between two times', () => {
+  const ofDated = () => ({ actors: [{ kind: 'principal', did: dated } as const], orgId: null });
+  const all = () => null;
+  const middle = DATED_MS + (MANY / 2) * 60_000;
+  const cases: [
+    name: string,
+    scope: () => AuditFilter['scope'],
+    filter: Omit<AuditFilter, 'scope' | 'limit'>,
+    count: number,
+  ][] = [
+    ['five minutes long ago, of a Principal', ofDated, { sinceMs: middle, untilMs: middle + 5 * 60_000 }, 5],
+    ['five minutes long ago, of all actors', all, { sinceMs: middle, untilMs: middle + 5 * 60_000 }, 5],
+    ['all until then, of a Principal', ofDated, { untilMs: middle }, 10],
+    ['all until then, of all actors', all, { untilMs: middle }, 10],
+    ['an hour in which nothing occurred', ofDated, { sinceMs: DATED_MS - HOUR_MS, untilMs: DATED_MS }, 0],
+  ];
+  it.each(cases)('(%s) reads only a few blocks', async (_, scope, filter, count) => {
+    const found = await listed((database) =>
+      auditRepository(database).list({ scope: scope(), ...filter, limit: 10 }),
+    );
+    expect(found).toEqual({ count, blocks: expect.any(Number) });
+    expect(found.blocks).toBeLessThan(FEW_BLOCKS);
+  });
+
+  it('has an event whose id has another time than it occurred at, once', async () => {
+    const [sinceMs, untilMs] = [DATED_MS + 1.5 * HOUR_MS, DATED_MS + 1.5 * HOUR_MS + 1];
+    for (const scope of [ofDated(), null]) {
+      const events = await stores.first.audit.list({ scope, sinceMs, untilMs, limit: 10 });
+      expect(events.map(({ occurredAtMs }) => occurredAtMs)).toEqual([sinceMs, sinceMs]);
+    }
+  });
+});
+
+describe('a list of pauses', () => {
+  const ofMember = (): PauseFilter['owners'] => ({ principals: [did], relyingParties: [], orgs: [orgId] });
+  const cases: [
+    name: string,
+    owners: () => PauseFilter['owners'],
+    filter: Omit<PauseFilter, 'owners' | 'limit'>,
+    seqs: number[],
+  ][] = [
+    ['the newest of an owner', ofMember, {}, [30_000, 29_980, 29_960]],
+    ['the last of an owner', ofMember, { beforeSeq: 26 }, [25, 20, 15]],
+    ['those of one scope', ofMember, { scope: 'principal' }, [15]],
+    ['the newest of all', () => null, {}, [30_000, 29_980, 29_960]],
+    ['those of all of one scope', () => null, { scope: 'org' }, [25]],
+    ['those of a scope that the owner has none of', ofMember, { scope: 'service' }, []],
+  ];
+  it.each(cases)('(%s) reads only a few blocks', async (_, owners, filter, seqs) => {
+    let found: readonly number[] = [];
+    const { blocks } = await listed(async (database) => {
+      const pauses = await pauseRepository(database).list({ owners: owners(), ...filter, limit: 3 });
+      found = pauses.map(({ seq }) => Number(seq));
+      return pauses;
+    });
+    expect(found).toEqual(seqs);
+    expect(blocks).toBeLessThan(20);
+  });
+});
+
 describe('a list of Grants', () => {
   const active = 'did:web:active.example' as DidWeb;
   const cases: [name: string, filter: () => Omit<GrantFilter, 'limit'>, count: number][] = [
@@ -164,7 +272,7 @@ it('lists use no connection of the pool that looks up keys, revocations and deci
       const owners = { principals: [did], relyingParties: [], orgs: [] };
       expect(await own.audit.list({ scope: null, limit: 1 })).toHaveLength(1);
       expect(await own.grants.list({ principals: [grant.principal], limit: 1 })).toEqual([grant]);
-      expect(await own.pauses.list({ owners, limit: 1 })).toEqual([]);
+      expect(await own.pauses.list({ owners, limit: 1 })).toHaveLength(1);
       await session.query('rollback');
       expect(await held).toMatchObject({ did });
     });

@@ -28,6 +28,7 @@ afterAll(() => store?.close());
 const INLINED = [
   'svc_day_number',
   'svc_instant',
+  'svc_is_dated_by_id',
   'svc_is_within',
   'svc_ms',
   'svc_now',

@@ -1,4 +1,5 @@
 /** The audit trail: who did what to what. Append-only; the database stamps the time. */
+import { encodeUlid } from '@svc/protocol';
 import type { AuditFilter, AuditRecord, AuditRepository, AuditScope, StoredAuditRecord } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
@@ -54,6 +55,29 @@ const actorsSql = (dids: string, kinds: string) => `
     else '-infinity' end as held_since
   from unnest(${dids}::text[], ${kinds}::text[]) as named (did, kind)`;
 
+/** How far the time in an id may be from when the event occurred, as in `svc_is_dated_by_id`. */
+const DATED_WITHIN_MS = 3_600_000;
+
+const lowestId = (ms: number): string =>
+  `aud_${encodeUlid(Math.min(Math.max(ms, 0), 2 ** 48 - 1), new Uint8Array(10))}`;
+
+/**
+ * The ids to which a list between two times is limited. A list walks ids, so without this it would pass over every newer
+ * event and, where few are found, over every older one.
+ */
+const idsBetween = (where: Conditions, { sinceMs, untilMs }: AuditFilter): string =>
+  new Conditions(where.values)
+    .add('event_id >= ?', sinceMs === undefined ? undefined : lowestId(sinceMs - DATED_WITHIN_MS))
+    .add('event_id < ?', untilMs === undefined ? undefined : lowestId(untilMs + DATED_WITHIN_MS)).text;
+
+/**
+ * The few events of the whole log whose ids have another time than they occurred at: of a database whose clock was
+ * wrong. All of them are read, by their own index, which any further condition would keep the planner from.
+ */
+const datedOtherwiseSql = `dated_otherwise as materialized (
+    select * from audit_events where not svc_is_dated_by_id(event_id, occurred_at)
+  )`;
+
 function listStatement(filter: AuditFilter) {
   const where = new Conditions()
     .add('actor_did = ?', filter.actor)
@@ -63,30 +87,60 @@ function listStatement(filter: AuditFilter) {
     .add('occurred_at < to_timestamp(? / 1000.0)', filter.untilMs)
     .add('event_id < ?', filter.beforeId);
   const rows = where.parameter(filter.limit);
-  const newest = `order by event_id desc limit ${rows}`;
-  const { scope } = filter;
-  const found =
+  const isBetween = filter.sinceMs !== undefined || filter.untilMs !== undefined;
+  const walked = `${where.text} and ${idsBetween(where, filter)}`;
+  const scope = filter.scope === null ? null : scopeOf(where, filter.scope);
+  const found = [
     scope === null
-      ? `select * from audit_events where ${where.text} ${newest}`
-      : eventsOf(where, scope, where.text, rows);
+      ? `(select * from audit_events where ${walked} order by event_id desc limit ${rows})`
+      : scope.newest(walked, rows),
+    ...(isBetween
+      ? [`select * from dated_otherwise where ${where.text} and ${scope?.isWithin ?? 'true'}`]
+      : []),
+  ];
+  const named = [...(scope === null ? [] : [scope.actors]), ...(isBetween ? [datedOtherwiseSql] : [])];
   // An event of one member that concerns another member is found twice.
-  const text = `select distinct on (event_id) ${columns} from (${found}) as found ${newest}`;
+  const text = `${named.length === 0 ? '' : `with ${named.join(', ')}`}
+    select distinct on (event_id) ${columns} from (${found.join(' union all ')}) as found
+    order by event_id desc limit ${rows}`;
   return { text, values: where.values };
 }
 
-/** The newest events of each actor and of the org. Only these are sorted together. */
-function eventsOf(where: Conditions, { actors, orgId }: AuditScope, filter: string, rows: string): string {
-  // Ordering by the owner as well excludes the indexes over all events, through which the planner would walk other
-  // actors' events.
-  const newestOf = (column: string, value: string, condition = 'true') => `select * from audit_events
-    where ${column} = any (array[${value}]) and ${condition} and ${filter} order by ${column}, event_id desc limit ${rows}`;
+// Written so that the planner does not search by time, which would read all actors' events.
+const isHolders = 'actor_kind = a.kind and (occurred_at >= a.held_since) is true';
+
+/** What belongs to a scope, as SQL. */
+interface ScopeSql {
+  /** The actors of the scope as a table that the others name. */
+  readonly actors: string;
+  /** The newest events of each actor and of the org. Only these are sorted together. */
+  readonly newest: (filter: string, rows: string) => string;
+  /** Whether an event is of the scope. */
+  readonly isWithin: string;
+}
+
+function scopeOf(where: Conditions, { actors, orgId }: AuditScope): ScopeSql {
   const dids = where.parameter(actors.map(({ did }) => did));
   const kinds = where.parameter(actors.map(({ kind }) => kind));
-  // Written so that the planner does not search by time, which would read all actors' events.
-  const isHolders = 'actor_kind = a.kind and (occurred_at >= a.held_since) is true';
-  const byActors = `with actors as materialized (${actorsSql(dids, kinds)})
-    select e.* from actors as a cross join lateral (${newestOf('actor_did', 'a.did', isHolders)}) as e`;
-  return orgId === null
-    ? byActors
-    : `(${byActors}) union all (${newestOf('org_id', `${where.parameter(orgId)}::text`)})`;
+  const org = orgId === null ? null : `${where.parameter(orgId)}::text`;
+  // Ordering by the owner as well excludes the indexes over all events, through which the planner would walk other
+  // actors' events.
+  const newestOf = (
+    column: string,
+    value: string,
+    filter: string,
+    rows: string,
+  ) => `(select * from audit_events
+    where ${column} = any (array[${value}]) and ${filter} order by ${column}, event_id desc limit ${rows})`;
+  return {
+    actors: `actors as materialized (${actorsSql(dids, kinds)})`,
+    newest: (filter, rows) =>
+      [
+        `select e.* from actors as a
+         cross join lateral ${newestOf('actor_did', 'a.did', `${isHolders} and ${filter}`, rows)} as e`,
+        ...(org === null ? [] : [newestOf('org_id', org, filter, rows)]),
+      ].join(' union all '),
+    isWithin: `(exists (select from actors as a where actor_did = a.did and ${isHolders})
+      ${org === null ? '' : `or org_id = ${org}`})`,
+  };
 }

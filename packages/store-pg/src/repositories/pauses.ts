@@ -1,5 +1,5 @@
 /** Pauses (protocol §9). SQL changes locks, versions and flags (migrations, `pauses`), whoever pauses. */
-import type { PauseFilter, PauseOwners, PauseRecord, PauseRepository } from '@svc/service';
+import type { PauseFilter, PauseOwners, PauseRecord, PauseRepository, PauseScope } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import { type Database, readValue, writeValue } from '../database.ts';
 
@@ -54,21 +54,38 @@ export function pauseRepository(database: Database, ledger = database): PauseRep
   };
 }
 
+const SCOPES: readonly PauseScope[] = ['grant', 'agent', 'principal', 'relying_party', 'org', 'service'];
+
+/** The newest of each owner and scope. Only these are sorted together, however many an owner has. */
 function listStatement({ owners, scope, beforeSeq, limit }: PauseFilter) {
   const where = new Conditions();
-  where.require('is_paused');
-  if (owners !== null) where.require(ownersText(where, owners));
-  where.add('scope = ?', scope).add('seq < ?', beforeSeq);
+  where.require('is_paused').require('scope = asked.scope');
+  where.add('seq < ?', beforeSeq);
+  if (owners !== null) where.require('owner = asked.owner');
+  const pairs = pairsOf(owners).filter((pair) => scope === undefined || pair.scope === scope);
+  const asked = `unnest(${where.parameter(pairs.map((pair) => pair.owner))}::text[],
+    ${where.parameter(pairs.map((pair) => pair.scope))}::text[]) as asked (owner, scope)`;
   const rows = where.parameter(limit);
-  const text = `select ${columns} from pauses where ${where.text} order by seq desc limit ${rows}`;
+  const text = `select ${columns} from (
+      select p.* from ${asked} cross join lateral (
+        select * from pauses where ${where.text} order by seq desc limit ${rows}
+      ) as p
+    ) as found order by seq desc limit ${rows}`;
   return { text, values: where.values };
 }
 
-const ownersText = (where: Conditions, { principals, relyingParties, orgs }: PauseOwners): string => {
-  const all = where.parameter([...principals, ...relyingParties, ...orgs, 'service']);
-  return `owner = any (${all}) and (
-    scope in ('grant', 'agent', 'principal') and owner = any (${where.parameter(principals)})
-    or scope = 'relying_party' and owner = any (${where.parameter(relyingParties)})
-    or scope = 'org' and owner = any (${where.parameter(orgs)})
-    or scope = 'service')`;
+/** What to look for; an owner that is null stands for any. */
+const pairsOf = (
+  owners: PauseOwners | null,
+): readonly { readonly owner: string | null; readonly scope: PauseScope }[] => {
+  if (owners === null) return SCOPES.map((scope) => ({ owner: null, scope }));
+  const { principals, relyingParties, orgs } = owners;
+  const each = (dids: readonly string[], ...scopes: PauseScope[]) =>
+    dids.flatMap((owner) => scopes.map((scope) => ({ owner, scope })));
+  return [
+    ...each(principals, 'grant', 'agent', 'principal'),
+    ...each(relyingParties, 'relying_party'),
+    ...each(orgs, 'org'),
+    ...each(['service'], 'service'),
+  ];
 };
