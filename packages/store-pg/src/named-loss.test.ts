@@ -327,6 +327,26 @@ describe('comparing a revocation log with a database without a known loss', () =
     expect(await stores.first.entitlements.find(orgId)).toMatchObject({ production: 'blocked' });
   });
 
+  it.each([
+    ['that lowers the cap', { checkCap: 1_000 }, { checkCap: 10 }],
+    ['that caps what had no cap', { checkCap: null, capSinceMs: null }, { checkCap: 10 }],
+    ['that ends production sooner', {}, { productionUntilMs: 9e12 }],
+  ])('of pushes with one as_of takes again the one %s, and not the other', async (_, wider, narrower) => {
+    const push = { productionUntilMs: null, checkCap: 5_000, capSinceMs: 0, asOfMs: Date.now() } as const;
+    const allow = { ...push, production: 'allowed', reason: 'paid' } as const;
+    for (const [stored, lost, open] of [
+      [wider, narrower, 1],
+      [narrower, wider, 0],
+    ] as const) {
+      const orgId = await insertOrg(stores.first);
+      for (const one of [lost, stored]) await putEntitlement(depsOf(), orgId, { ...allow, ...one });
+      const logged = readRevocationLog(lines.filter((line) => line.includes(orgId)).reverse());
+      expect((await compareLog(depsOf(), logged)).open).toHaveLength(open);
+      expect(await takeLogged(depsOf(), logged)).toMatchObject({ entitlements: open });
+      expect(await stores.first.entitlements.find(orgId)).toMatchObject(narrower);
+    }
+  });
+
   it('lists a DID that is still with its former org, and leaves the transfer to the operator', async () => {
     const [orgId, laterOrg] = [await insertOrg(stores.first), await insertOrg(stores.first)];
     const { relyingParty } = await createWorld(stores.first, orgId);

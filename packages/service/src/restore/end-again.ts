@@ -22,6 +22,7 @@ import {
   type RevokedRecord,
 } from '../fence/records.ts';
 import { isToPauseAgain, pauseAgain } from '../pauses/set-pause.ts';
+import type { EntitlementPush } from '../ports/entitlements.ts';
 import type { KeyState } from '../ports/principals.ts';
 import { compromiseKey, retireKey } from '../signing-keys/signing-keys.ts';
 import type { LoggedRevocations } from './read-log.ts';
@@ -260,13 +261,27 @@ const endAgent = async (deps: ServiceDeps, record: DisabledAgent): Promise<End> 
 
 /**
  * Whether the push is later than the stored one. Pushes with one `as_of`, which occur when an operator edits a push,
- * have no order: a push that blocks is taken as the later one.
+ * have no order: the push that allows less is taken as the later one.
  */
 const isPushLater = async ({ store }: ServiceDeps, { orgId, push }: PushedEntitlement): Promise<boolean> => {
   if (!(await store.orgs.exists(orgId))) return false;
   const here = await store.entitlements.find(orgId);
   if (here === null || here.asOfMs < push.asOfMs) return true;
-  return here.asOfMs === push.asOfMs && push.production === 'blocked' && here.production !== 'blocked';
+  return here.asOfMs === push.asOfMs && allowsLess(push, here);
+};
+
+/**
+ * Whether a push blocks what another allows, or narrows the other in its cap or its end and widens it in neither. Caps
+ * from different times on count different checks, so none of them is the narrower.
+ */
+const allowsLess = (push: EntitlementPush, other: EntitlementPush): boolean => {
+  if (push.production !== other.production) return push.production === 'blocked';
+  const terms = (one: EntitlementPush) =>
+    [one.checkCap ?? Infinity, one.productionUntilMs ?? Infinity] as const;
+  const [[cap, untilMs], [otherCap, otherUntilMs]] = [terms(push), terms(other)];
+  const areComparable = cap === Infinity || otherCap === Infinity || push.capSinceMs === other.capSinceMs;
+  const isNoWider = areComparable && cap <= otherCap && untilMs <= otherUntilMs;
+  return isNoWider && (cap < otherCap || untilMs < otherUntilMs);
 };
 
 const pushAgain = async (deps: ServiceDeps, record: PushedEntitlement): Promise<End> => {
