@@ -373,12 +373,12 @@ _PRESENT = {
 
 def _check_presence(body: dict[str, Any], outcomes: dict[str, Any]) -> None:
     for name, checks in _PRESENT.items():
-        if (name in body) != all(outcomes[check] is True for check in checks):
+        if (name in body) != all(outcomes.get(check) is True for check in checks):
             raise Refused("wrong-presence", f"/{name} must be there exactly where {' and '.join(checks)} passed")
-    can_resolve = all(outcomes[check] is True for check in ("P1", "T1", "T3"))
-    can_consult = outcomes["P3"] is True and outcomes["P6"] != "skipped"
+    can_resolve = all(outcomes.get(check) is True for check in ("P1", "T1", "T3"))
+    can_consult = outcomes.get("P3") is True and outcomes.get("P6") != "skipped"
     for name, check, can_be in (("issuer_resolution", "P2", can_resolve), ("status", "P6", can_consult)):
-        if not can_be if name in body["evidence"] else outcomes[check] is True:
+        if not can_be if name in body["evidence"] else outcomes.get(check) is True:
             raise Refused("wrong-presence", f"/evidence/{name} contradicts {check}")
 
 
@@ -397,7 +397,7 @@ def _check_authority(body: dict[str, Any], outcomes: dict[str, Any], profile: Pr
         raise Refused("contradiction", "/evidence/consumption/key must be the hash of authority")
     principal = body.get("principal")
     if principal is not None:
-        if principal["verification"] != ("domain" if outcomes["T2"] is True else "unverified"):
+        if principal["verification"] != ("domain" if outcomes.get("T2") is True else "unverified"):
             raise Refused("contradiction", "principal.verification contradicts T2")
         if evidence.get("issuer_resolution", {}).get("did", principal["id"]) != principal["id"]:
             raise Refused("contradiction", "the DID document must be that of the Principal")
@@ -407,7 +407,7 @@ def _check_times(body: dict[str, Any], outcomes: dict[str, Any]) -> None:
     evidence, at = body["evidence"], body["evaluated_at"]
     at_ms, expires_ms = parse_instant(at), parse_seconds(body.get("expires_at"))
     assert at_ms is not None
-    if expires_ms is not None and (outcomes["P5"] is True) != (at_ms // 1000 * 1000 < expires_ms):
+    if expires_ms is not None and (outcomes.get("P5") is True) != (at_ms // 1000 * 1000 < expires_ms):
         raise Refused("contradiction", "P5 contradicts expires_at")
     config = TRUST_CONFIGS[evidence["trust_config_version"]]
     for name, member, most_seconds in (
