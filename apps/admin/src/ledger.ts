@@ -51,6 +51,9 @@ as the owner of the tables. Use the SVC_COLD…, SVC_HOT_DAYS and SVC_COLD_GRACE
   },
 };
 
+const EVENTS_WAIT =
+  'Until this ends, events (webhooks, Shared Signals) wait, of every tenant: some minutes for a million Receipts. Decisions and revocations go on.';
+
 export const ledgerUnpackCommand: Command = {
   name: 'ledger unpack',
   operand: 'DAY',
@@ -65,6 +68,8 @@ export const ledgerUnpackCommand: Command = {
     `The day comes from the copy that is kept beside the ledger, or else from its objects, which stay in the store. If both exist, the
 command compares them column by column; if they differ, --from says which one is right. It all happens in one transaction, and the service
 may run meanwhile. Run it as the owner of the tables.`,
+    `Until it has ended, no event is sent to anybody (webhooks, Shared Signals; those of revocations too): some minutes for a day of a
+million Receipts. Decisions and revocations go on. Choose an hour in which that does not matter.`,
   ],
   run: ({ from: wanted }, env, operand) =>
     withPacking(env, async (packing) => {
@@ -75,6 +80,7 @@ may run meanwhile. Run it as the owner of the tables.`,
       const compared =
         wanted === undefined ? await compareKept(packing, day) : 'not compared with its objects';
       const open = (manifest: string) => new ColdDayReader(packing.objects, read(manifest));
+      console.error(EVENTS_WAIT);
       const from = await unpackDay({
         databaseUrl: databaseUrlFrom(env),
         day,
