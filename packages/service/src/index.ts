@@ -15,7 +15,7 @@ export * from './approvals/approve.ts';
 export * from './approvals/find-approvals.ts';
 export * from './approvals/request-approval.ts';
 export * from './approvals/settle.ts';
-export { SYSTEM } from './audit/audit-event.ts';
+export { type AuditAction, SYSTEM } from './audit/audit-event.ts';
 export * from './audit/list-audit.ts';
 export * from './claims/claim.ts';
 export * from './claims/get-claims.ts';
