@@ -11,6 +11,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
 import { DeadlinePool } from './deadline-pool.ts';
 import { DeadlineError } from './errors.ts';
+import { SilentConnections } from './silent-connections.ts';
 
 const database = withDatabase();
 
@@ -20,7 +21,8 @@ const MISSED_MS = 200;
 /** Number of connections for reads. */
 const READS = 6;
 
-const startPool = async () => {
+/** `atWorkMs`: how long a connection on which the server is at work is kept; default: as in production. */
+const startPool = async (atWorkMs?: number) => {
   const proxy = await startHoldingProxy(database.url);
   proxy.admit();
   const pool = new DeadlinePool({
@@ -30,6 +32,7 @@ const startPool = async () => {
     connectMs: PATIENT_MS,
     deadlineMs: PATIENT_MS,
     maxWaiting: 8,
+    silent: new SilentConnections(proxy.url, atWorkMs),
     onError: () => {},
   });
   onTestFinished(() => pool.close());
@@ -107,7 +110,7 @@ it('a caller waits for the check of a doubtful connection, and gets another one'
 });
 
 it('an idle connection that answers is kept, although another one missed its deadline', async () => {
-  const { proxy, pool } = await startPool();
+  const { proxy, pool } = await startPool(200);
   const [first, second] = await twoIdle(pool);
   const late = pool.run((client) => client.query('select pg_sleep(60)'), { deadlineMs: 100 });
   await expect(late).rejects.toBeInstanceOf(DeadlineError);

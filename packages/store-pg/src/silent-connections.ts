@@ -67,7 +67,11 @@ export class SilentConnections {
   #opening: Promise<StoreClient> | null = null;
   #closing: NodeJS.Timeout | undefined;
 
-  constructor(private readonly databaseUrl: string) {}
+  /** `atWorkMs`: how long a connection on which the server is at work is kept. */
+  constructor(
+    private readonly databaseUrl: string,
+    private readonly atWorkMs = AT_WORK_MS,
+  ) {}
 
   addIdle(client: StoreClient): void {
     this.#idle.add(client);
@@ -149,7 +153,7 @@ export class SilentConnections {
     let isNoneLost = true;
     for (const [client, kept] of asked) {
       const isWaiting = client.server === session.server ? atWork.get(client.pid) : undefined;
-      const hasTime = isWaiting === false && performance.now() - kept.sinceMs < AT_WORK_MS;
+      const hasTime = isWaiting === false && performance.now() - kept.sinceMs < this.atWorkMs;
       if (isWaiting === true || hasTime) continue;
       const mayBeAnswered = isWaiting === undefined && !isNew && !kept.wasIdle;
       kept.wasIdle = true;

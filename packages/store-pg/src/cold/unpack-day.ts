@@ -33,6 +33,8 @@ export interface UnpackDay {
   readonly from?: 'kept' | 'objects' | undefined;
   /** Waits between two tries to lock the ledger. Default: the system's timer. */
   readonly pause?: (ms: number) => Promise<unknown>;
+  /** How often it tries to lock the ledger. Default: 20 times. */
+  readonly attempts?: number;
 }
 
 /**
@@ -46,6 +48,7 @@ export const unpackDay = async ({
   open,
   from: wanted,
   pause = realPause,
+  attempts = ATTEMPTS,
 }: UnpackDay): Promise<'ledger' | 'kept' | 'objects'> => {
   const settings = { idle_in_transaction_session_timeout: `${STATEMENT_MS}`, lock_timeout: '10s' };
   const session = await openClient({
@@ -65,7 +68,7 @@ export const unpackDay = async ({
     }
   };
   try {
-    await dropEmptyPartition(ask, day, pause);
+    await dropEmptyPartition(ask, day, { pause, attempts });
     await ask('begin isolation level read committed');
     const found = await lockDay(ask, day);
     const from = found.state === 'recorded' ? 'ledger' : await bringBack(ask, found, open, wanted);
@@ -123,7 +126,7 @@ const PAUSE_MS = 250;
 const dropEmptyPartition = async (
   ask: Ask,
   day: Day,
-  pause: (ms: number) => Promise<unknown>,
+  { pause, attempts }: Required<Pick<UnpackDay, 'pause' | 'attempts'>>,
 ): Promise<void> => {
   const table = tableOfDay(day);
   for (let attempt = 1; await isThere(ask, table); attempt++)
@@ -137,7 +140,7 @@ const dropEmptyPartition = async (
     } catch (error) {
       await ask('rollback');
       if (!(error instanceof StoreError) || error.kind !== 'lock_timeout') throw error;
-      if (attempt === ATTEMPTS) {
+      if (attempt === attempts) {
         const holders = (await ask<{ holder: string }>(holdersSql, [day]))
           .map(({ holder }) => holder)
           .join('; ');

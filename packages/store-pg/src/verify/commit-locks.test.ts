@@ -1,6 +1,6 @@
 import type { DecisionCommit } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
-import { untilRow, withSession } from '@svc/testkit/store/session';
+import { alterFunction, runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -10,7 +10,7 @@ import {
   type World,
 } from '@svc/testkit/store/world';
 import type pg from 'pg';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { commitStatement } from './commit-parameters.ts';
 
 const stores = withStores();
@@ -148,6 +148,8 @@ it('a revocation is dated after the commits that it waited for', async () => {
 it('a revocation that does not get its barrier in time fails with lock_timeout and stamps nothing', async () => {
   const grant = await insertGrant(world);
   await stores.first.grants.recordRevocation([grant.id]);
+  const source = await alterFunction(stores.url, 'svc_stamp_revoked', `'2s'`, `'200ms'`);
+  onTestFinished(async () => void (await runSql(stores.url, source)));
   await withSession(stores.url, async (holder) => {
     await holder.query('begin');
     await holder.query(shared, [world.principal.did]);
