@@ -10,7 +10,7 @@ import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { getEntitlement, productionCheck, push, recount } from '@svc/testkit/store/entitlements';
 import { openStore } from '@svc/testkit/store/open-store';
-import { alterFunction, runSql, untilRow, untilWaiting, withSession } from '@svc/testkit/store/session';
+import { alterFunction, runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -19,6 +19,7 @@ import {
   insertOrg,
   newJti,
 } from '@svc/testkit/store/world';
+import { until } from '@svc/testkit/until';
 import { describe, expect, it } from 'vitest';
 
 const whole = withDatabase();
@@ -120,14 +121,29 @@ async function findBreaches(url: string, store: Store, orgId: OrgId): Promise<st
 }
 
 const STORING = '  perform svc_store(';
-/** Delays commits between judging and storing, if there is something to store: a new session's warm-up has nothing. */
-const slowDown = (url: string, seconds: number) =>
-  alterFunction(
+/**
+ * Commits wait between judging and storing as long as the table `held` has a row, if there is something to store: a new
+ * session's warm-up has nothing.
+ */
+const makeHoldable = async (url: string): Promise<void> => {
+  await runSql(url, `create table held (); grant select on held to public`);
+  await alterFunction(
     url,
     'svc_commit_decisions',
     STORING,
-    `  perform pg_sleep(${seconds}) where cardinality(p_jws) > 0;\n${STORING}`,
+    `  while cardinality(p_jws) > 0 and exists (select from held) loop perform pg_sleep(0.01); end loop;\n${STORING}`,
   );
+};
+
+/** Runs `work` while commits are held between judging and storing, and lets them go when `work` ends. */
+const holding = async (url: string, work: () => Promise<void>): Promise<void> => {
+  await runSql(url, 'insert into held default values');
+  try {
+    await work();
+  } finally {
+    await runSql(url, 'delete from held');
+  }
+};
 
 describe('racing production checks against entitlement pushes through two nodes', () => {
   it(`in ${ROUNDS} rounds every count is exact and no cap is exceeded`, async () => {
@@ -148,7 +164,7 @@ describe('racing production checks against entitlement pushes through two nodes'
 
   it('a check under a cap is LOCKED while another one is being stored; with a shared lock the cap is exceeded', async () => {
     const { url } = withoutCapLock;
-    await slowDown(url, 1);
+    await makeHoldable(url);
     expect(await checkBesideCheck(url)).toEqual({ outcomes: ['STORED', 'LOCKED'], breaches: [] });
     const lock = '(8, hashtext(d.org_id), d.is_capped)';
     await alterFunction(url, 'svc_take_locks', lock, '(8, hashtext(d.org_id), false)');
@@ -160,8 +176,7 @@ describe('racing production checks against entitlement pushes through two nodes'
 
   it('a push that begins a cap counts a check that is being stored; without its lock it does not', async () => {
     const { url } = withoutPushLock;
-    // Longer than a slow machine needs to open a connection for the push.
-    await slowDown(url, 1);
+    await makeHoldable(url);
     expect(await pushBesideCheck(url)).toEqual([]);
     const lock = 'perform pg_advisory_xact_lock(8, hashtext(p_org_id));';
     await alterFunction(url, 'svc_put_entitlement', lock, '');
@@ -218,23 +233,39 @@ const withTwoNodes = async <T>(url: string, work: (nodes: Nodes) => Promise<T>):
 const denial = async (store: Store, { orgId, worlds }: Org) =>
   denyCommit(pick(worlds).world, { productionCheck: await productionCheck(store, orgId) });
 
-/** Waits until a check is judged and not stored yet. */
-const untilJudged = (url: string): Promise<unknown> =>
-  withSession(url, (session) =>
-    untilRow(
-      session,
-      `select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
-    ),
-  );
+const countOf = async (url: string, sessions: string): Promise<number> =>
+  (
+    await runSql<{ count: number }>(
+      url,
+      `select count(*)::integer as count from pg_stat_activity where datname = current_database() and ${sessions}`,
+    )
+  )[0]?.count ?? 0;
+const JUDGED = `wait_event = 'PgSleep'`;
 
-/** The push arrives after the check is judged. */
+/** Resolves when `work` has ended, or the condition holds. */
+const untilEndedOr = async (work: Promise<unknown>, condition: () => Promise<boolean>): Promise<void> => {
+  let hasEnded = false;
+  const end = () => {
+    hasEnded = true;
+  };
+  void work.then(end, end);
+  await until(async () => hasEnded || (await condition()));
+};
+
+/** The push arrives after the check is judged. Answers the breaches. */
 const pushBesideCheck = (url: string): Promise<readonly string[]> =>
   withTwoNodes(url, async ([first, second]) => {
     const org = await openOrg(first);
-    const storing = first.verify.commitDecisions([await denial(first, org)]);
-    await untilJudged(url);
-    await second.putEntitlement(org.orgId, push({ checkCap: 40, capSinceMs: START_MS }));
-    expect(await storing).toEqual(['STORED']);
+    const check = await denial(first, org);
+    const work: Promise<unknown>[] = [];
+    await holding(url, async () => {
+      const storing = first.verify.commitDecisions([check]);
+      await until(async () => (await countOf(url, JUDGED)) === 1);
+      const pushing = second.putEntitlement(org.orgId, push({ checkCap: 40, capSinceMs: START_MS }));
+      work.push(storing, pushing);
+      await untilEndedOr(pushing, async () => (await countOf(url, `wait_event_type = 'Lock'`)) > 0);
+    });
+    expect(await Promise.all(work)).toEqual([['STORED'], true]);
     return await findBreaches(url, first, org.orgId);
   });
 
@@ -246,8 +277,14 @@ const checkBesideCheck = (url: string) =>
     // Records that nothing has been used so far.
     await findBreaches(url, first, org.orgId);
     const checks = [await denial(first, org), await denial(second, org)] as const;
-    const storing = first.verify.commitDecisions([checks[0]]);
-    await untilJudged(url);
-    const outcomes = [await second.verify.commitDecisions([checks[1]]), await storing].flat().reverse();
+    const work: Promise<readonly string[]>[] = [];
+    await holding(url, async () => {
+      work.push(first.verify.commitDecisions([checks[0]]));
+      await until(async () => (await countOf(url, JUDGED)) === 1);
+      const late = second.verify.commitDecisions([checks[1]]);
+      work.push(late);
+      await untilEndedOr(late, async () => (await countOf(url, JUDGED)) === 2);
+    });
+    const outcomes = (await Promise.all(work)).flat();
     return { outcomes, breaches: await findBreaches(url, first, org.orgId) };
   });
