@@ -16,6 +16,8 @@ const unawaited = withDatabase();
 const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
 const PRINCIPAL_LOCK = '(1, hashtext(d.used_principal), false),';
 
+/** A delay in seconds with which few races find the faults of the controls. With 4 ms one sample of eight did. */
+const LONG = 0.05;
 /** Delays commits between judging and storing, so that a pause can come in between. */
 const slowDown = (url: string, seconds: number) =>
   alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform pg_sleep(${seconds});\n${JUDGED}`);
@@ -33,8 +35,7 @@ describe('racing pauses against decisions through two nodes', () => {
   );
 
   it('no decision is committed after an acknowledgement without having seen it, or dated after it, if commits are delayed between judging and storing', async () => {
-    // A few races find the faults of the controls only with a long delay: with 4 ms one sample of eight did.
-    await slowDown(slowed.url, sampled({ quick: 0.05, deep: 0.004 }));
+    await slowDown(slowed.url, sampled({ quick: LONG, deep: 0.004 }));
     const races = sampled({ quick: SCOPES.length, deep: 120 });
     const report = await racePauses(slowed.url, { races, scopes: SCOPES });
     expect(report.breaches).toEqual([]);
@@ -43,7 +44,7 @@ describe('racing pauses against decisions through two nodes', () => {
   }, 120_000);
 
   it('finds such decisions if commits take no lock of the Principal: the test can fail', async () => {
-    await slowDown(unlocked.url, 0.02);
+    await slowDown(unlocked.url, LONG);
     await alterFunction(unlocked.url, 'svc_take_locks', PRINCIPAL_LOCK, '');
     const scopes = ['grant', 'agent', 'principal'] as const;
     const report = await racePauses(unlocked.url, { races: 1_000, scopes, untilBreach: true });
@@ -51,7 +52,7 @@ describe('racing pauses against decisions through two nodes', () => {
   }, 120_000);
 
   it('finds such decisions if pauses do not wait for the commits under way: the test can fail', async () => {
-    await slowDown(unawaited.url, 0.02);
+    await slowDown(unawaited.url, LONG);
     await alterFunction(
       unawaited.url,
       'svc_await_commits',
