@@ -32,18 +32,25 @@ export const insertSignedReceipts = async (
 ): Promise<void> => {
   await sql.query('select svc_ensure_receipt_partitions($1, $1)', [day]);
   const action = hasAction ? ['commerce:purchase', 42_700, 'USD', 'order/1'] : [null, null, null, null];
-  for (let i = 0; i < count; i++) {
+  const receipts = Array.from({ length: count }, async (_, i) => {
     const nowMs = dayStartMs(day) + Math.floor((i * DAY_MS) / count);
     const receiptId = `drc_${encodeUlid(nowMs, randomBytes(10))}` as ReceiptId;
-    const jws = await signDenied(signer, relyingParty, receiptId, nowMs);
-    await sql.query(
-      `insert into receipts (receipt_id, relying_party, key_id, decision, reason, evaluated_at, jws, content_hash,
-         action_type, amount, currency, resource)
-       values ($1, $2, $3, 'DENY', 'GRANT_MALFORMED', to_timestamp($4 / 1000.0), $5, sha256(convert_to($5, 'UTF8')),
-         $6, $7, $8, $9)`,
-      [receiptId, relyingParty, keyId, nowMs, jws, ...action],
-    );
-  }
+    return { receiptId, nowMs, jws: await signDenied(signer, relyingParty, receiptId, nowMs) };
+  });
+  const rows = await Promise.all(receipts);
+  await sql.query(
+    `insert into receipts (receipt_id, relying_party, key_id, decision, reason, evaluated_at, jws, content_hash,
+       action_type, amount, currency, resource)
+     select id, $4, $5, 'DENY', 'GRANT_MALFORMED', to_timestamp(ms / 1000.0), jws, sha256(convert_to(jws, 'UTF8')),
+       $6, $7, $8, $9
+     from unnest($1::text[], $2::bigint[], $3::text[]) as row (id, ms, jws)`,
+    [
+      rows.map(({ receiptId }) => receiptId),
+      rows.map(({ nowMs }) => nowMs),
+      rows.map(({ jws }) => jws),
+      ...[relyingParty, keyId, ...action],
+    ],
+  );
 };
 
 /** An empty request: denied by the first check, whatever the facts. */
