@@ -43,14 +43,19 @@ export interface Receivers {
   deliver(): Promise<void>;
 }
 
+/** Issued once for all tests. */
+const certificates = (async () => {
+  const authority = await createAuthority();
+  return { ca: authority.ca, leaf: await authority.issue(['*.hooks.example']) };
+})();
+
 /** Closed after the test. `timeoutMs`: time limit of one attempt. */
 export const startReceivers = async (store: Store, timeoutMs = 15_000): Promise<Receivers> => {
   const received: Received[] = [];
   const logged: string[] = [];
   const answers: Receivers['answers'] = new Map();
   const counts = new Map<string, number>();
-  const authority = await createAuthority();
-  const leaf = await authority.issue(['*.hooks.example']);
+  const { ca, leaf } = await certificates;
   const host = await startHttpsHost(leaf, async (request, response) => {
     const name = request.headers.host ?? '';
     received.push({ host: name, headers: request.headers, body: await text(request) });
@@ -67,7 +72,7 @@ export const startReceivers = async (store: Store, timeoutMs = 15_000): Promise<
       'status.svc.example': addresses(OTHER_ADDRESS),
     }),
     seams: {
-      ca: authority.ca,
+      ca,
       connectTo: ({ address }) => (address === HOST_ADDRESS ? host.endpoint : { address, port: 443 }),
     },
     timeoutMs,
