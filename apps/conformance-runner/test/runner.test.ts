@@ -206,7 +206,7 @@ describe('a run under way', () => {
   });
 });
 
-it('two runners at once call each endpoint once', async () => {
+it.runIf(isDeep)('two runners at once call each endpoint once', async () => {
   const { asked, url } = await serveNothing();
   const hosts = { 'engine.example': url };
   const ids: string[] = [];

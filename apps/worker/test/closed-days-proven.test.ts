@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkDatabase } from '@svc/fsck';
 import { awayFromMidnight, daysAgo, tamper, withDatabase } from '@svc/testkit';
-import { sampleOf } from '@svc/testkit/sampled';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from './harness.ts';
@@ -98,7 +98,8 @@ describe('fsck', () => {
     expect((await faultsAfter(change)).join('\n')).toContain(fault);
   });
 
-  it('finds no fault if nothing was changed', async () => {
+  // In a sample the next test ends with such a check.
+  it.runIf(isDeep)('finds no fault if nothing was changed', async () => {
     expect(await findFaults()).toEqual([]);
   });
 });
