@@ -361,7 +361,7 @@ describe('an event that is logged while deliveries are opened is not lost', () =
        having e.look_at is null or e.look_at > greatest(s.not_before, min(d.next_attempt_at))
          and (e.look_at > svc_now() or count(d.taken_until) = 0)`,
     );
-  const ROUNDS = sampled({ quick: 50, deep: 5_000 });
+  const ROUNDS = sampled({ quick: 25, deep: 5_000 });
   it(`in ${ROUNDS} changes of subscriptions next to workers that are killed or roll back, and no due endpoint is late`, async () => {
     const subscriptions = await Promise.all([want(), want(), want(other)]);
     const ids = subscriptions.map(({ subscriptionId }) => subscriptionId);

@@ -11,7 +11,7 @@ import {
   StoreError,
 } from '@svc/service';
 import { type OwnCluster, startOwnCluster, startStandby } from '@svc/testkit';
-import { sampled, sampleOf } from '@svc/testkit/sampled';
+import { isDeep, sampled } from '@svc/testkit/sampled';
 import { openStore } from '@svc/testkit/store/open-store';
 import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, newOutcome, type World } from '@svc/testkit/store/world';
@@ -149,7 +149,8 @@ const states: [how: string, begin: () => unknown, end: () => unknown][] = [
   ['frozen', () => standby.signal('SIGSTOP'), () => standby.signal('SIGCONT')],
   ['killed', () => standby.signal('SIGKILL'), () => standby.restart()],
 ];
-const tried = sampleOf(states, 2);
+// The next tests read from a paused one.
+const tried = isDeep ? states : states.slice(-1);
 
 it(`under load, with the standby ${tried.map(([how]) => how).join(' and ')}, reports contain every issued Receipt and decisions go on`, async () => {
   const told: ReplicaState[] = [];
@@ -188,7 +189,8 @@ it(`under load, with the standby ${tried.map(([how]) => how).join(' and ')}, rep
     // Loss and recovery alternate, each with the reads of each server.
     expect(told.length).toBeGreaterThanOrEqual(1 + 2 * tried.length);
     expect(told.every(({ fault }, index) => (fault === null) === (index % 2 === 0))).toBe(true);
-    expect(told[1]?.fault).toContain('behind');
+    // The first of all of them is paused.
+    if (isDeep) expect(told[1]?.fault).toContain('behind');
     expect(told.at(-1)?.reads.primary).toBeGreaterThan(0);
     expect(told.at(-1)?.reads.replica).toBeGreaterThan(0);
   } finally {
