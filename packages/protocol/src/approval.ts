@@ -87,8 +87,7 @@ const APPROVABLE: ReadonlySet<CheckId> = /* @__PURE__ */ new Set(['P16', 'P17', 
  * denial except that of a spent Proof. An outcome that is missing is one that does not hold.
  */
 export const findUnapprovable = (outcomes: ApprovalOutcomes, profile: string): string | null => {
-  if (!isProfileId(profile))
-    return `The decision was made under ${profile}, a profile that this version does not know.`;
+  if (!isProfileId(profile)) return `This version does not know ${profile}.`;
   const ids = checksOf(profile).map(({ id }) => id);
   const wrong = ids.find((id) => !APPROVABLE.has(id) && outcomes[id] !== (id === 'T5' ? 'skipped' : true));
   if (wrong !== undefined)

@@ -236,23 +236,41 @@ const asked = {
   },
 } as const;
 
-it.each(Object.entries(asked))(
-  'queries for open pauses use the index %s, so they do not read pauses that have ended',
-  async (index, ask) => {
-    const plan = await withSession(stores.url, async (session) => {
-      const { text, values } = await ask(session);
-      await session.query('begin');
-      await session.query(
-        `insert into pauses (scope, owner, subject, is_paused, actor_kind, changed_at, visible_at)
-       select 'grant', 'did:web:a.example', n::text, n % 1000 = 0, 'system', svc_now(), case when n % 1000 != 0 then svc_now() end
-       from generate_series(1, 5000) as n`,
-      );
-      await session.query('analyze pauses');
-      const { rows } = await session.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
-      await session.query('rollback');
-      return rows.map((row) => row['QUERY PLAN']).join('\n');
-    });
-    expect(plan).toContain(index);
+const planOf = (insert: string, ask: (typeof asked)[keyof typeof asked]) =>
+  withSession(stores.url, async (session) => {
+    const { text, values } = await ask(session);
+    await session.query('begin');
+    await session.query(
+      `insert into pauses (scope, owner, subject, is_paused, actor_kind, changed_at, visible_at) ${insert}`,
+    );
+    await session.query('analyze pauses');
+    const { rows } = await session.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
+    await session.query('rollback');
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  });
+
+it.each([
+  ['pauses_unstamped', asked.pauses_unstamped, 'pauses_unstamped'],
+  ['pauses in force', asked.pauses_in_force, /pauses_(in_force|in_order|of_owner_in_order)/],
+] as const)(
+  'queries for %s use an index of these alone, so they do not read pauses that have ended',
+  async (_, ask, index) => {
+    const plan = await planOf(
+      `select 'grant', 'did:web:a.example', n::text, n % 1000 = 0, 'system', svc_now(), case when n % 1000 != 0 then svc_now() end
+     from generate_series(1, 5000) as n`,
+      ask,
+    );
+    expect(plan).toMatch(index);
     expect(plan).not.toContain('Seq Scan on pauses');
   },
 );
+
+it('a query for the pauses in force of a Principal does not read those of others', async () => {
+  const plan = await planOf(
+    `select 'grant', 'did:web:' || n % 1000 || '.example', n::text, true, 'system', svc_now(), svc_now()
+     from generate_series(1, 5000) as n`,
+    asked.pauses_in_force,
+  );
+  expect(plan).toMatch(/pauses_(in_force|of_owner_in_order)/);
+  expect(plan).not.toMatch(/Seq Scan on pauses|pauses_in_order/);
+});

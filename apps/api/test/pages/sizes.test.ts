@@ -12,7 +12,7 @@ const BUDGETS_KB = {
   'verify-receipt': 61,
   transparency: 30,
   dashboard: 16,
-  approve: 65,
+  approve: 66,
 } as const;
 
 /** Files that the build has compressed are served so. */
@@ -28,7 +28,7 @@ it.each(Object.entries(BUDGETS_KB))('/%s, with its scripts and styles, is at mos
   expect(total).toBeLessThanOrEqual(budget * KB);
 });
 
-it('a page of the guide is at most 60 KB, its first page 15 KB, and its search index 280 KB', () => {
+it('a page of the guide is at most 60 KB, its first page 15 KB, and its search index 290 KB', () => {
   const guide = ['guide.html', ...readdirSync(new URL('guide/', PAGES_FOLDER), { recursive: true })]
     .map(String)
     .filter((name) => name.endsWith('.html'));
@@ -46,7 +46,7 @@ it('a page of the guide is at most 60 KB, its first page 15 KB, and its search i
   expect(sizes[0]).toBeLessThanOrEqual(15 * KB);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(60 * KB);
   const [texts = ''] = readdirSync(new URL('pages/', PAGES_FOLDER)).filter((name) => name.endsWith('.json'));
-  expect(sizeOf(`pages/${texts}`)).toBeLessThanOrEqual(280 * KB);
+  expect(sizeOf(`pages/${texts}`)).toBeLessThanOrEqual(290 * KB);
 });
 
 it('Redoc is not part of docs.html, and is at most 290 KB', () => {
