@@ -33,8 +33,6 @@ const projectsWithDatabase = new Set([
   'worker',
 ]);
 
-const projectsWithPrograms = new Set(['api', 'api-alone', 'cli', 'conformance-runner', 'svc', 'worker']);
-
 /** Files that `npm test` skips. The sample has a cheaper test for what they guarantee. */
 const left = isDeep ? [] : ['**/*.deep.test.ts'];
 
@@ -60,10 +58,7 @@ export const project = (
       expect: { poll: { timeout: 20_000 } },
       // One more than the cores of a small machine: tests wait for servers during a quarter of their time.
       maxWorkers: 3,
-      globalSetup: [
-        ...(projectsWithDatabase.has(name) ? [testkit('vitest-database-setup.ts')] : []),
-        ...(projectsWithPrograms.has(name) ? [testkit('process/programs.ts')] : []),
-      ],
+      globalSetup: testkit(projectsWithDatabase.has(name) ? 'vitest-setup.ts' : 'process/programs.ts'),
       ...test,
     },
   });

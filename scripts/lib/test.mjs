@@ -6,10 +6,11 @@ import { listBeyondSample } from '../beyond-sample.mjs';
 import { inherited, root, show } from './spawn.mjs';
 
 /**
- * Runs vitest with its output shown, then counts from its report. A file that cannot be loaded counts as one failed
- * test.
+ * Runs vitest with its output shown, after a build, then counts from its report. A file that cannot be loaded counts as
+ * one failed test.
  */
-export async function test(rest, env = {}) {
+export async function test(rest, more = {}) {
+  const env = { SVC_PROGRAMS_BUILT: '1', ...more };
   const folder = mkdtempSync(join(tmpdir(), 'svc-report-'));
   try {
     const report = join(folder, 'vitest.json');

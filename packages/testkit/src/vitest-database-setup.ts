@@ -1,5 +1,5 @@
-// vitest's global setup of every project that uses a database. It runs once for each project, always in vitest's main
-// process: the first run starts the cluster and migrates the template, the last one to finish removes it.
+// The database of vitest's global setup. It runs once for each project, always in vitest's main process: the first run
+// starts the cluster and migrates the template, the last one to finish removes it.
 
 import { dirname } from 'node:path';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';

@@ -1,5 +1,5 @@
-// vitest's global setup of every project whose tests start our programs. It bundles them from the present sources, so
-// that no test runs a stale build.
+// The programs of vitest's global setup, for the projects whose tests start ours. It bundles them from the present
+// sources, so that no test runs a stale build. `npm test` has just built them, and says so (SVC_PROGRAMS_BUILT).
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -22,11 +22,14 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 
 export default async function setup(project: TestProject): Promise<() => void> {
   const homes = NEEDED[project.name] ?? [];
-  await bundledOnce(homes);
+  const isBuilt = process.env.SVC_PROGRAMS_BUILT === '1';
+  if (!isBuilt) await bundledOnce(homes);
+  const folder = isBuilt ? 'dist' : FOLDER;
   const programs = Object.fromEntries(
-    homes.map((home) => [home, fileURLToPath(new URL(`${home}/${FOLDER}`, ROOT))]),
+    homes.map((home) => [home, fileURLToPath(new URL(`${home}/${folder}`, ROOT))]),
   );
   project.provide('programs', programs);
+  if (isBuilt) return () => {};
   project.onTestsRerun(() => bundle(homes));
   return () => {
     for (const folder of Object.values(programs)) rmSync(folder, { recursive: true, force: true });
