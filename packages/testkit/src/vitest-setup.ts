@@ -4,7 +4,10 @@ import setupPrograms from './process/programs.ts';
 import setupDatabase from './vitest-database-setup.ts';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [removeDatabase, removePrograms] = await Promise.all([setupDatabase(project), setupPrograms(project)]);
+  const [removeDatabase, removePrograms] = await Promise.all([
+    setupDatabase(project),
+    setupPrograms(project),
+  ]);
   return async () => {
     removePrograms();
     await removeDatabase();
