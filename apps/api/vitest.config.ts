@@ -51,7 +51,6 @@ const calm = [
   'signer-drills',
   'start',
   'status-signer-away',
-  'storage-refuses',
   'traces',
   'upgrade',
 ].map((name) => `test/deployments/${name}{,.deep}.test.ts`);

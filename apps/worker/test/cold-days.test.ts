@@ -26,7 +26,7 @@ import { checkDatabase } from '@svc/fsck';
 import { openObjects } from '@svc/object-store';
 import { createLogger, openService, readConfig, workOnThread } from '@svc/process';
 import { encodeBase64urlText, encodeUlid } from '@svc/protocol';
-import { withinMs } from '@svc/service';
+import { DatabaseClock, KeyRing, withinMs } from '@svc/service';
 import { awayFromMidnight, daysAgo, tamper, withDatabase } from '@svc/testkit';
 import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
@@ -92,7 +92,14 @@ it('the worker packs and detaches days that are old enough, counts none twice, a
     const untold = startWorker({ databaseUrl: database.url, keysDir, hosts: {}, parameters: ['--once'] });
     expect(await untold.ended).not.toBe(0);
     expect(untold.log.join('\n')).toContain(problem);
-  } else await expect(openUntold()).rejects.toThrow(problem);
+  } else {
+    const stops = [DatabaseClock.prototype, KeyRing.prototype].map((one) => vi.spyOn(one, 'stop'));
+    await expect(openUntold()).rejects.toThrow(problem);
+    for (const stop of stops) {
+      expect(stop, 'what was opened is released').toHaveBeenCalledOnce();
+      stop.mockRestore();
+    }
+  }
   expect(await runSql(database.url, counts)).toEqual(counted);
   const faults: string[] = [];
   const { notes } = await checkDatabase({

@@ -30,7 +30,7 @@ export interface ParsedDidWeb {
   readonly path: readonly string[];
 }
 
-/** The same Principals and relying parties occur in many requests, and each request names them three times. */
+/** The same Principals and relying parties occur in many requests. An entry takes at most some 2 KB. */
 const MEMO_ENTRIES = 10_000;
 const parsedDids = /* @__PURE__ */ new BoundedMemo<ParsedDidWeb>(MEMO_ENTRIES);
 

@@ -3,7 +3,8 @@
  * the whole-second form in Grants). Signed timestamps have one spelling; other input may have every spelling that RFC
  * 3339 allows for UTC.
  */
-const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z$/;
+/** Minutes and seconds end at 59: `Date` of some browsers takes 08:00:60 as 08:01:00. */
+const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?Z$/;
 /** RFC 3339 §5.6 `date-time`; `T` and `Z` in either case. */
 const DATE_TIME =
   /^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?)(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))$/;

@@ -77,13 +77,19 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const log = countedLog(logger, count, kept);
   const cold = await openCold(sources, log);
   const store = openStore(sources, { log, count, cold: cold?.place ?? null });
+  let stopReading = () => {};
   const closeAll = async () => {
+    stopReading();
     await store.close();
     await cold?.close();
     await secrets.signers.close();
   };
   try {
     const { holds, clock, keys } = await openClockAndKeys(sources, { store, log, formerDids });
+    stopReading = () => {
+      keys.stop();
+      clock.stop();
+    };
     if (registry !== undefined) registerMetrics(registry, sources, { store, holds, keys });
     const { crypto } = secrets.signers.ed25519;
     const identity = identityOf(config, keys);
@@ -101,8 +107,6 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     const packing = cold === null ? null : packingOf(service, sources, cold.place.objects);
     const close = async () => {
       await closeFence();
-      keys.stop();
-      clock.stop();
       await closeAll();
     };
     const isWatched = registry !== undefined && config.promisesStandby;

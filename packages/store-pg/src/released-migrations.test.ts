@@ -66,7 +66,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0061-lists-by-index', 'febbc8ff47b5a98222070df21ec4f0c4a25318e00cc5b035b70bf30d385ccd84'],
   ['0062-beside-older-nodes', 'd89fb6cb5bcc4bdd75cc0dd4c6f651d83725df0f02172049fe8355974567468d'],
   ['0063-who-is-due', '9f213c2c558ad5e47e3cc75cb2c66371260380a2f667356373f13a26f1fb505f'],
-  ['0064-lists-between-times', '9eac9e652b3bdb734af44a57fb80ed4cbe045fde976ca2ac4b8e8e2090eef3c6'],
+  ['0064-lists-between-times', '01bf5c03c257ab718942956ce03727f77f74525c369b44518cea283585853fb3'],
 ];
 
 /** Hash of the names and texts of the files, in the order in which they run. */

@@ -4,12 +4,12 @@ import setupPrograms from './process/programs.ts';
 import setupDatabase from './vitest-database-setup.ts';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [removeDatabase, removePrograms] = await Promise.all([
-    setupDatabase(project),
-    setupPrograms(project),
-  ]);
-  return async () => {
-    removePrograms();
-    await removeDatabase();
+  const made = await Promise.allSettled([setupDatabase(project), setupPrograms(project)]);
+  const remove = async () => {
+    for (const one of made) if (one.status === 'fulfilled') await one.value();
   };
+  const failed = made.find((one) => one.status === 'rejected');
+  if (failed === undefined) return remove;
+  await remove();
+  throw failed.reason;
 }

@@ -14,8 +14,9 @@ export const auditEndpoints = (deps: ServiceDeps): HandlersOf<'audit'> => ({
 type AuditEvent = Body<Routes['listAudit'], 200>['events'][number];
 
 /**
- * The service wrote what storage holds, so ids already have the form of the interface, and actions are those that it
- * writes. The compiler refuses one that the contract does not have.
+ * The service wrote what storage holds, so ids already have the form of the interface. An action is one that this
+ * version writes, of which the compiler refuses any that the contract does not have; or one of a later version, which
+ * is shown as stored.
  */
 const presentAuditEvent = ({
   eventId,

@@ -41,7 +41,7 @@ describe('Every route', () => {
   // A sample takes half of the classes at each route, and the others at the next.
   const KEYED = IDS.filter((id) => routes[id].auth.length > 0);
   it.each(KEYED.map((id, i) => [id, i] as const))(
-    '%s: refuses every other key class with 401, or 403 for org:read where org:admin may call',
+    `%s: refuses ${isDeep ? 'every other key class' : 'half of the other key classes'} with 401, or 403 for org:read where org:admin may call`,
     async (id, i) => {
       const route: Route = routes[id];
       const service = await startService();

@@ -26,7 +26,7 @@ describe.each(sampled({ quick: [2], deep: [1, 2] }))(
       const grants = [];
       for (let i = 0; i < REVOKES; i++) grants.push(await issueGrant(victim));
 
-      hostile.start();
+      await hostile.start();
       const answers = [];
       for (const [i, { grantId }] of grants.entries()) {
         const { baseUrl } = deployment.processes[i % nodes] ?? deployment.process;

@@ -2,7 +2,7 @@
  * A relying party whose stored profile this version does not know, as after the operator went back from a later
  * version: nothing is decided for it, and the answer says so.
  */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { approve, ask, askAbout, DEAR, signApproval, verifyAction } from '../world/approvals.ts';
 import { withDeployment } from '../world/deployment.ts';
@@ -27,6 +27,9 @@ it('is answered 503 by every call that would evaluate; the Proof is not spent, a
     resource: { type: 'order', id: body.action.resource },
   };
   const store = 'update relying_parties set profile = $2, version = version + 1 where did = $1';
+  onTestFinished(async () => {
+    await deployment.sql.query(store, [rpDid, 'svc-base-v2']);
+  });
   await deployment.sql.query(store, [rpDid, LATER]);
 
   const answers = {

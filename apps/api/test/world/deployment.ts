@@ -184,22 +184,32 @@ const declare = <Node extends ApiNode>(find: () => RunningDeployment<Node> | und
       }
     },
     whileBarrierIsHeld: async (principalDid, work) => {
-      const setWait = async (wait: string) => {
-        for (const name of BARRIER_FUNCTIONS)
-          await deployment.sql.query(`alter function ${name} set lock_timeout = '${wait}'`);
-      };
-      await setWait('300ms');
+      const restore = isDeep ? async () => {} : await shortenWaits(deployment.sql);
       try {
         await deployment.sql.query('begin');
         await deployment.sql.query('select pg_advisory_xact_lock_shared(1, hashtext($1))', [principalDid]);
         await work();
       } finally {
-        await deployment.sql.query('rollback');
-        await setWait('2s');
+        await deployment.sql.query('rollback').finally(restore);
       }
     },
   };
   return deployment;
+};
+
+/** A barrier waits 0.3 s for its lock, not 2 s, until the returned function is called. */
+const shortenWaits = async (sql: Client): Promise<() => Promise<void>> => {
+  const former: string[] = [];
+  for (const name of BARRIER_FUNCTIONS) {
+    const { rows } = await sql.query<{ text: string }>('select pg_get_functiondef($1::regproc) as text', [
+      name,
+    ]);
+    former.push(...rows.map(({ text }) => text));
+    await sql.query(`alter function ${name} set lock_timeout = '300ms'`);
+  }
+  return async () => {
+    for (const text of former) await sql.query(text);
+  };
 };
 
 const createKey = async (sql: Client, role: ApiKeyRole, subject: string): Promise<string> => {

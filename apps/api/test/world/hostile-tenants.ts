@@ -18,8 +18,8 @@ const GRANTS_OF_PRINCIPAL = sampled({ quick: 300, deep: 1_500 });
 const CONNECTIONS_OF_ORG = 16;
 
 export interface HostileTenants {
-  /** Starts the loops; each sends its next request when the last is answered. */
-  start(): void;
+  /** Starts the loops; each sends its next request when the last is answered. Resolves once every org has an answer. */
+  start(): Promise<void>;
   /** Stops, and resolves with the number of answers by status; 0 means that the connection broke. */
   stop(): Promise<Readonly<Record<number, number>>>;
 }
@@ -36,23 +36,28 @@ export const createHostileTenants = async (deployment: Deployment, orgs: number)
   const connections = new HttpAgent({ keepAlive: true });
   const statuses: Record<number, number> = {};
   let stopped = false;
-  const loop = async (attackers: readonly Attacker[], at: number) => {
+  const loop = async (attackers: readonly Attacker[], at: number, noteAnswer: () => void) => {
     for (let i = at; !stopped; i++) {
       const attacker = attackers[i % attackers.length];
       const { baseUrl } = deployment.processes[i % deployment.processes.length] ?? deployment.process;
       if (attacker === undefined) continue;
       const status = await attack(connections, baseUrl, attacker, i);
       statuses[status] = (statuses[status] ?? 0) + 1;
+      noteAnswer();
     }
   };
   let loops: Promise<unknown> = Promise.resolve();
   return {
-    start() {
-      loops = Promise.all(
-        attackersByOrg.flatMap((attackers) =>
-          Array.from({ length: CONNECTIONS_OF_ORG }, (_, at) => loop(attackers, at)),
-        ),
+    async start() {
+      const all: Promise<void>[] = [];
+      const firstAnswers = attackersByOrg.map(
+        (attackers) =>
+          new Promise<void>((noteAnswer) => {
+            for (let at = 0; at < CONNECTIONS_OF_ORG; at++) all.push(loop(attackers, at, noteAnswer));
+          }),
       );
+      loops = Promise.all(all);
+      await Promise.race([Promise.all(firstAnswers), loops]);
     },
     async stop() {
       stopped = true;

@@ -48,7 +48,7 @@ writeSet(
     [...evaluations, 'htu.json', 'jcs.json', 'jti.json'].map((path) => [path, textOf(path)]),
   ),
 );
-const vectors = readVectorSet(few);
+const vectors = isDeep ? published : readVectorSet(few);
 
 const serve = async (change?: Change, description?: object): Promise<string> => {
   const server = createServer(async (request, response) => {
@@ -69,9 +69,9 @@ interface Printed {
 }
 const known = new Map<string, Promise<Printed>>();
 
-/** A run with few vectors. */
+/** A run with few vectors in a sample, and with all in a deep run. */
 const runFew = (url: string, options: readonly string[] = [], colours = false): Promise<Printed> =>
-  command(['run', url, '--vectors', few, ...options], colours);
+  command(['run', url, ...(isDeep ? [] : ['--vectors', few]), ...options], colours);
 
 /** The same for endpoints that always answer alike. Tests with the same arguments share one run. */
 const said = (url: string, ...options: readonly string[]): Promise<Printed> => {

@@ -55,8 +55,8 @@ export const verifyRoutes = {
     tag: 'Verify',
     summary: 'Show what a verification would answer, and why',
     description: [
-      'Evaluates all checks of your profile over the same request as `POST /verify`, and lists every check that fails: which values',
-      'were compared, the Capability that came closest, and what to do. For development and support.',
+      'Evaluates all checks of your profile over the same request as `POST /verify`, and lists every check that fails:',
+      'which values were compared, the Capability that came closest, and what to do. For development and support.',
       '',
       'Nothing is spent, signed or stored: the Proof and the budgets stay as they are, and there is no Receipt. **Base',
       'no action on the answer**, because it may be wrong a moment later. The call is admitted, limited and refused',

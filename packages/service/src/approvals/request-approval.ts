@@ -204,14 +204,15 @@ const readDenial = async (
     throw notFound(`No decision ${receiptId}.`);
   const body = bodyOf(receipt);
   if (body.decision === 'ALLOW') throw conflict('The decision is an ALLOW: there is nothing to approve.');
+  const { profile } = knownProfileOf(caller.relyingParty);
   const problem = findUnapprovable(outcomesOf(body), body.protocol.profile);
   if (problem !== null)
     throw conflict(`${problem} Only a denial whose P1 to P15 and trust checks hold can be approved.`);
   if (sha256Of(crypto, proof) !== body.proof_hash)
     throw invalidRequest('proof: not the one that this decision was about: its SHA-256 is another');
-  if (!knownProfileOf(caller.relyingParty).profile.budgets)
+  if (!profile.budgets)
     throw conflict(
-      `Your profile is ${caller.relyingParty.profile}, which knows no maxUses: a Grant for one use would be denied with UNKNOWN_CONSTRAINT. Have your operator set svc-base-v2.`,
+      `Your profile is ${profile.id}, which knows no maxUses: a Grant for one use would be denied with UNKNOWN_CONSTRAINT. Have your operator set svc-base-v2.`,
     );
   if (caller.isPaused) throw conflict('You are paused: nothing would be allowed. Resume first.');
   const { principal, grant_id: grantId, agent } = body;

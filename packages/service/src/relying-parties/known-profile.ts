@@ -17,7 +17,7 @@ export const knownProfileOf = ({
   if (isProfileId(profile)) return PROFILES[profile];
   throw new ServiceError(
     'SERVICE_UNAVAILABLE',
-    `The version of the service that runs does not know the profile of ${did}, ${profile}, so nothing was decided. Its operator must run a version that does, or set another profile.`,
+    `The version of the service that runs does not know the profile of ${did}, ${profile}, so nothing was decided. The operator of the service must run a version that does, or set another profile.`,
     { detail: `unknown profile ${profile}`, retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 };

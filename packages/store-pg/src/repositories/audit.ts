@@ -95,7 +95,7 @@ function listStatement(filter: AuditFilter) {
       ? `(select * from audit_events where ${walked} order by event_id desc limit ${rows})`
       : scope.newest(walked, rows),
     ...(isBetween
-      ? [`select * from dated_otherwise where ${where.text} and ${scope?.isWithin ?? 'true'}`]
+      ? [scope?.otherwise(where.text) ?? `select * from dated_otherwise where ${where.text}`]
       : []),
   ];
   const named = [...(scope === null ? [] : [scope.actors]), ...(isBetween ? [datedOtherwiseSql] : [])];
@@ -115,8 +115,8 @@ interface ScopeSql {
   readonly actors: string;
   /** The newest events of each actor and of the org. Only these are sorted together. */
   readonly newest: (filter: string, rows: string) => string;
-  /** Whether an event is of the scope. */
-  readonly isWithin: string;
+  /** Those of `datedOtherwiseSql`. */
+  readonly otherwise: (filter: string) => string;
 }
 
 function scopeOf(where: Conditions, { actors, orgId }: AuditScope): ScopeSql {
@@ -140,7 +140,11 @@ function scopeOf(where: Conditions, { actors, orgId }: AuditScope): ScopeSql {
          cross join lateral ${newestOf('actor_did', 'a.did', `${isHolders} and ${filter}`, rows)} as e`,
         ...(org === null ? [] : [newestOf('org_id', org, filter, rows)]),
       ].join(' union all '),
-    isWithin: `(exists (select from actors as a where actor_did = a.did and ${isHolders})
-      ${org === null ? '' : `or org_id = ${org}`})`,
+    // Joined, not asked for each event: an org may have many actors.
+    otherwise: (filter) =>
+      [
+        `select e.* from actors as a join dated_otherwise as e on actor_did = a.did and ${isHolders} where ${filter}`,
+        ...(org === null ? [] : [`select * from dated_otherwise where org_id = ${org} and ${filter}`]),
+      ].join(' union all '),
   };
 }

@@ -83,13 +83,13 @@ const run = async (command: string, args: readonly string[], input: string) => {
   return { status: (await ended)[0] as number | null, output };
 };
 
-describe.each(OTHERS)('With the JWK Set, the program for %s', (library, command, args, probe) => {
+describe.each(OTHERS)('With the JWK Set, the program for %s', (_, command, args, probe) => {
   // A JDK takes seconds to start and to compile.
   const isInstalled =
     (isDeep || command !== 'java') && spawnSync(command, probe, { timeout: 20_000 }).status === 0;
 
   it.skipIf(!isInstalled)(
-    `verifies a Receipt and refuses ${isDeep ? 'a changed one, a status list and a Receipt of another service' : 'another document'}`,
+    'verifies a Receipt and refuses a changed one, a status list and a Receipt of another service',
     async () => {
       const verify = (jws: string, did = `did:web:${DOMAIN}`) => run(command, [...args, urlOf(), did], jws);
       const said = `ALLOW ${receipt.receipt_id}\n`;
@@ -102,10 +102,8 @@ describe.each(OTHERS)('With the JWK Set, the program for %s', (library, command,
         [statusList],
         [receipt.receipt, 'did:web:other.example'],
       ];
-      // In a sample each program refuses one of them, each another one.
-      const at = OTHERS.findIndex(([name]) => name === library) % refused.length;
-      for (const one of isDeep ? refused : refused.slice(at, at + 1))
-        expect([one, (await verify(...one)).status]).not.toEqual([one, 0]);
+      const statuses = await Promise.all(refused.map(async (one) => (await verify(...one)).status));
+      expect(statuses).not.toContain(0);
     },
     // A JDK compiles at each of four runs, on a machine that may be busy.
     240_000,
