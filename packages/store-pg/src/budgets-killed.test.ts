@@ -77,7 +77,7 @@ const checkBooks = async (): Promise<number> => {
        (select count(*) from consumption_events e where not exists
          (select from receipts r where r.receipt_id = e.receipt_id and r.decision = 'ALLOW')) as orphans`,
   );
-  const { events } = await store.consumption.findPage(grant.id, { limit: 10_000 });
+  const { events } = await eventually(() => store.consumption.findPage(grant.id, { limit: 10_000 }));
   const limits = findBalance(balances, keyOf(1))?.limits ?? usesOf(LIMIT).limits;
   const replayed = events.toReversed().map((event) => ({ ...event, limits }));
   expect(replayed.reduce(applyConsumption, emptyBalances(grant.id))).toEqual(balances);
@@ -127,7 +127,7 @@ describe('no budget is lost or spent without a Receipt if PostgreSQL is killed',
     for (let point = 0; point < points; point += STEP) {
       const before = await checkBooks();
       await runWhenUp('update stop_at set point = $1', [point]);
-      const decisions = chainOn(await readBalances(store, grant.id));
+      const decisions = chainOn(await eventually(() => readBalances(store, grant.id)));
       const commit = store.verify.commitDecisions(decisions);
       const killed = withSession(cluster.url, (session) => killSleeper(session));
       const outcome = await Promise.race([
