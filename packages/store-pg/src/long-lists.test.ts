@@ -30,19 +30,20 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Events of a Principal whose ids have the time at which they occurred, and one that occurred an hour and a half after
- * the first, under an id of a day before: of a database whose clock was wrong.
+ * the first and concerns an org, under an id of a day before: of a database whose clock was wrong.
  */
-const insertDated = async (session: Client, dated: DidWeb): Promise<void> => {
+const insertDated = async (session: Client, dated: DidWeb, org: OrgId): Promise<void> => {
   const at = Array.from({ length: MANY }, (_, n) => DATED_MS + n * 60_000);
   const ids = at.map((ms) => `aud_${encodeUlid(ms, new Uint8Array(10))}`);
   await session.query(
-    `insert into audit_events (event_id, occurred_at, actor_kind, actor_did, action, target, details)
-     select id, to_timestamp(ms / 1000.0), 'principal', $3, 'grant.allocate', $3, '{}'::jsonb
+    `insert into audit_events (event_id, occurred_at, actor_kind, actor_did, action, target, org_id, details)
+     select id, to_timestamp(ms / 1000.0), 'principal', $3, 'grant.allocate', $3, case when id < $1[1] then $4 end, '{}'::jsonb
      from unnest($1::text[], $2::float8[]) as dated (id, ms)`,
     [
       [...ids, `aud_${encodeUlid(DATED_MS - 24 * HOUR_MS, new Uint8Array(10))}`],
       [...at, DATED_MS + 1.5 * HOUR_MS],
       dated,
+      org,
     ],
   );
 };
@@ -97,7 +98,7 @@ beforeAll(async () => {
     await session.query(`set session_replication_role = 'replica'`);
     await session.query(eventsSql, [MANY, did, orgId]);
     await session.query(grantsSql, [MANY, did]);
-    await insertDated(session, dated);
+    await insertDated(session, dated, orgId);
     await session.query(`update principals set created_at = '2019-01-01Z' where did = $1`, [dated]);
     await session.query(pausesSql, [MANY, did, orgId]);
     await session.query('analyze audit_events, grants, pauses');
@@ -134,6 +135,13 @@ const listed = <Row>(list: (database: Database) => Promise<readonly Row[]>) =>
     return { count: rows.length, blocks: await blocksOf(session, statement) };
   });
 
+type AuditCase = [
+  name: string,
+  scope: () => AuditFilter['scope'],
+  filter: Omit<AuditFilter, 'scope' | 'limit'>,
+  count: number,
+];
+
 describe('a list of audit events', () => {
   const ofPrincipal = () => ({ actors: [{ kind: 'principal', did } as const], orgId: null });
   const ofOrg = () => ({
@@ -144,12 +152,7 @@ describe('a list of audit events', () => {
     ],
     orgId,
   });
-  const cases: [
-    name: string,
-    scope: () => AuditFilter['scope'],
-    filter: Omit<AuditFilter, 'scope' | 'limit'>,
-    count: number,
-  ][] = [
+  const cases: AuditCase[] = [
     ['the newest of a Principal', ofPrincipal, {}, 10],
     ['the newest of an org', ofOrg, {}, 10],
     ['rare events of a Principal', ofPrincipal, { action: 'key.compromise' }, 1],
@@ -170,12 +173,7 @@ describe('a list of audit events between two times', () => {
   const ofDated = () => ({ actors: [{ kind: 'principal', did: dated } as const], orgId: null });
   const all = () => null;
   const middle = DATED_MS + (MANY / 2) * 60_000;
-  const cases: [
-    name: string,
-    scope: () => AuditFilter['scope'],
-    filter: Omit<AuditFilter, 'scope' | 'limit'>,
-    count: number,
-  ][] = [
+  const cases: AuditCase[] = [
     ['five minutes long ago, of a Principal', ofDated, { sinceMs: middle, untilMs: middle + 5 * 60_000 }, 5],
     ['five minutes long ago, of all actors', all, { sinceMs: middle, untilMs: middle + 5 * 60_000 }, 5],
     ['all until then, of a Principal', ofDated, { untilMs: middle }, 10],
@@ -196,6 +194,12 @@ describe('a list of audit events between two times', () => {
       const events = await stores.first.audit.list({ scope, sinceMs, untilMs, limit: 10 });
       expect(events.map(({ occurredAtMs }) => occurredAtMs)).toEqual([sinceMs, sinceMs]);
     }
+    const ofIts = { actors: ofDated().actors, orgId };
+    expect(await stores.first.audit.list({ scope: ofIts, sinceMs, untilMs, limit: 10 })).toHaveLength(2);
+    const ofItsOrg = { actors: [{ kind: 'principal', did } as const], orgId };
+    expect(await stores.first.audit.list({ scope: ofItsOrg, sinceMs, untilMs, limit: 10 })).toHaveLength(1);
+    const ofAnother = { ...ofItsOrg, orgId: await insertOrg(stores.first) };
+    expect(await stores.first.audit.list({ scope: ofAnother, sinceMs, untilMs, limit: 10 })).toEqual([]);
   });
 });
 
