@@ -41,7 +41,7 @@ export const newCheck = (name: string): readonly string[] => {
     'packages/protocol/src/model/reason-code.ts   a reason of its own, with its text and its remedy: each belongs to one check',
     `${cases}   an allow, a deny for each reason and a skip; then npm run vectors, before any test`,
     'docs/protocol.md §7   its row, which moves those below it down, and the rule if the row does not say all',
-    'packages/conformance/test/differential/differential.test.ts   the number of reasons; vectors/src/random makes inputs that the check denies',
+    'vectors/src/random/   inputs under the new profile that the check denies',
     'examples/independent-engine/evaluate.mjs   the check',
     'packages/protocol/src/profiles/   published profiles leave the check out: unless there is a profile that is not yet published, npm run new -- profile, before the check compiles',
   ];

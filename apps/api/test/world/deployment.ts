@@ -47,8 +47,8 @@ export interface Deployment<Node extends ApiNode = ApiNode> {
    */
   untilWaiting(count: number): Promise<void>;
   /**
-   * Runs `work` while a commit of this Principal holds its barrier, in a transaction of `sql`. Barriers meanwhile wait
-   * 0.3 s for their lock, not 2 s.
+   * Runs `work` while a commit of this Principal holds its barrier, in a transaction of `sql`. In a sample, barriers
+   * meanwhile wait 0.3 s for their lock, not 2 s.
    */
   whileBarrierIsHeld(principalDid: string, work: () => Promise<void>): Promise<void>;
 }
