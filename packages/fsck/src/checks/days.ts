@@ -61,16 +61,14 @@ const chainCheck: Check = {
   countSql: COUNT,
   async run(context) {
     const rows = await context.query<Row>(CHECKPOINTS);
-    const signed: Checkpoint[] = [];
+    let previous: Checkpoint | null = null;
     for (const row of rows) {
       const checkpoint = checkSigned(context, row);
-      if (checkpoint !== null) signed.push(checkpoint);
+      if (previous !== null && checkpoint !== null) checkNext(context, previous, checkpoint);
+      previous = checkpoint ?? previous;
       context.advance(1);
     }
     await checkFirst(context, rows[0]);
-    const found = findChainBreak(signed);
-    if (found !== null)
-      context.report(found.day, `${found.member} must be ${found.expected}, and is ${found.got}`);
   },
 };
 
@@ -82,6 +80,12 @@ const checkFirst = async ({ query, report }: CheckContext, first: Row | undefine
   if (first === undefined) return;
   if (deployment?.day !== first.day) report(first.day, `the first checkpoint must be of ${deployment?.day}`);
   if (first.previousRoot !== null) report(first.day, 'the first checkpoint names a day before it');
+};
+
+/** The service's DID may change between two days: each checkpoint was verified under one that the service has had. */
+const checkNext = ({ report }: CheckContext, previous: Checkpoint, checkpoint: Checkpoint): void => {
+  const found = findChainBreak([{ ...previous, iss: checkpoint.iss }, checkpoint]);
+  if (found !== null) report(found.day, `${found.member} must be ${found.expected}, and is ${found.got}`);
 };
 
 const checkSigned = ({ keys, report }: CheckContext, row: Row): Checkpoint | null => {

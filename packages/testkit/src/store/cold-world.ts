@@ -236,12 +236,9 @@ export const withPackedDays = (
   };
 };
 
-/** Records the keys of `identity` as those of the service, for `fsck`. */
-export const recordKeys = async (url: string): Promise<void> => {
-  for (const { kid, publicKeyMultibase } of [
-    ...identity.receiptKeys.published,
-    ...identity.statusKeys.published,
-  ])
+/** Records these keys as those of the service, for `fsck`. */
+export const recordKeys = async (url: string, { receiptKeys, statusKeys } = identity): Promise<void> => {
+  for (const { kid, publicKeyMultibase } of [...receiptKeys.published, ...statusKeys.published])
     await tamper(url, 'insert into service_keys (kid, public_key) values ($1, $2)', [
       kid,
       publicKeyMultibase,
