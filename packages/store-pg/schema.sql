@@ -5809,9 +5809,11 @@ end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_rewind_terms(p_now timestamp with time zone)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '10s'
 AS $function$
+begin
   update idempotency_keys set created_at = p_now where created_at > p_now;
   update conformance_runs
   set
@@ -5821,6 +5823,19 @@ AS $function$
   where greatest(created_at, leased_until - interval '15 seconds', finished_at) > p_now;
   update content_checks set checked_at = p_now where checked_at > p_now;
   update entitlements set as_of = p_now where as_of > p_now;
+  update replica_marks set marked_at = p_now where marked_at > p_now;
+  update cold_days
+  set
+    detached_at = svc_not_after(detached_at, p_now),
+    proven_at = svc_not_after(proven_at, p_now),
+    again_at = svc_not_after(again_at, p_now)
+  where greatest(detached_at, proven_at, again_at) > p_now;
+  if exists (select from cold_manifests where replaced_at > p_now) then
+    alter table cold_manifests disable trigger refuse_all_but_purge;
+    update cold_manifests set replaced_at = p_now where replaced_at > p_now;
+    alter table cold_manifests enable trigger refuse_all_but_purge;
+  end if;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_seal_ledger(p_node_ms bigint)
  RETURNS boolean

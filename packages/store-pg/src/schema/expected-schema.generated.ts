@@ -846,7 +846,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_rewind_grants(p_now timestamp with time zone)': 'b630aafdf162c1c0',
   'function svc_rewind_principals(p_now timestamp with time zone)': '0035c7520a42c423',
   'function svc_rewind_service_keys(p_now timestamp with time zone)': '19d37fbbad025727',
-  'function svc_rewind_terms(p_now timestamp with time zone)': 'a0a9e0fabe5168f4',
+  'function svc_rewind_terms(p_now timestamp with time zone)': '1dd622c557827a74',
   'function svc_seal_ledger(p_node_ms bigint)': '09022c6a5e24fd04',
   'function svc_seal_until(p_until timestamp with time zone)': '4f6aeca1d1210558',
   'function svc_sequence_events(p_limit integer)': '6d67aa930f91cb90',
