@@ -5,8 +5,6 @@
  */
 import {
   type CryptoPort,
-  DAY_MS,
-  dayStartMs,
   isSha256,
   type JsonObject,
   parseCompactJws,
@@ -14,7 +12,7 @@ import {
   type Signer,
   signCompactJws,
 } from '@svc/protocol';
-import { dayOfReceipt, isDay, MAX_AHEAD_MS, readServiceJws, type ServiceKeys } from '@svc/transparency';
+import { dayOfReceipt, isDay, readServiceJws, type ServiceKeys } from '@svc/transparency';
 import { SCHEMA_VERSION, TABLE_NAMES, type TableName } from './schema.ts';
 
 const MANIFEST_TYP = 'svc-cold-day+jwt';
@@ -76,14 +74,13 @@ export const signColdDay = async (day: ColdDay, signer: Signer): Promise<string>
 
 /**
  * The day if a key of the service has signed the manifest, or what is wrong. Never throws. `keys`: the keys under each
- * DID that the service has or had; those of the manifest's own DID are used. `believesDate`: other evidence shows when
- * it was signed, so a key that has since ended or was compromised is accepted too.
+ * DID that the service has or had; those of the manifest's own DID are used. A key that has ended or was compromised is
+ * accepted too: Receipts are proven by the published roots, whoever signed the manifest.
  */
 export const verifyColdDay = (
   text: string,
   keys: readonly ServiceKeys[],
   crypto: CryptoPort,
-  { believesDate = false }: { readonly believesDate?: boolean } = {},
 ): { readonly ok: true; readonly day: ColdDay } | { readonly ok: false; readonly problem: string } => {
   const refuse = (problem: string) => ({ ok: false as const, problem });
   const jws = readServiceJws(text, MANIFEST_TYP, MAX_CHARS);
@@ -97,18 +94,9 @@ export const verifyColdDay = (
   const own = keys.find(({ did }) => did === day.iss);
   if (own === undefined)
     return refuse(`it is of ${day.iss}, not of ${keys.map(({ did }) => did).join(' or ')}`);
-  const signedAtMs = believesDate ? null : notBeforeItsEnd(day);
-  const wrong = own.check('status', { ...jws, kid, signedAtMs }, crypto);
+  const wrong = own.check('status', { ...jws, kid, signedAtMs: null }, crypto);
   return wrong === null ? { ok: true, day } : refuse(wrong.message);
 };
-
-/**
- * The date of a manifest, at least the end of its day, in milliseconds since the epoch. A thief of a key that has ended
- * can date a manifest of a later day into the key's time. That day cannot have been packed then, so the key must have
- * been in force at the day's end too.
- */
-const notBeforeItsEnd = ({ day, iat }: ColdDay): number =>
-  Math.max(iat * 1000, dayStartMs(day) + DAY_MS - MAX_AHEAD_MS);
 
 /** Parses a manifest, whoever signed it. Throws if the text is no manifest. */
 export const parseColdDay = (text: string): ColdDay => {

@@ -28,7 +28,7 @@ export const manifestReader = (identity: KeysOf, crypto: CryptoPort): ReadManife
     return known.keys;
   };
   return (text) => {
-    const verified = verifyColdDay(text, keysNow(), crypto, { believesDate: true });
+    const verified = verifyColdDay(text, keysNow(), crypto);
     if (!verified.ok) throw new Error(`its manifest: ${verified.problem}`);
     return verified.day;
   };

@@ -76,27 +76,21 @@ it('a manifest verifies under each DID that the service has or had, only with th
   });
 });
 
-it('a manifest signed by a key that ended before its day ended is refused, whatever its iat', async () => {
-  const endMs = Date.parse(DAY) + 86_400_000;
-  const endingAt = (untilMs: number) => {
+it.each(['svc:validUntil', 'revoked'])(
+  'a manifest counts under a key of the service whatever the document says of its time in %s',
+  async (member) => {
     const verificationMethod = serviceDocument.verificationMethod.map((method) => ({
       ...method,
-      'svc:validUntil': new Date(untilMs).toISOString(),
+      [member]: new Date(Date.parse(DAY)).toISOString(),
     }));
-    const ending = readServiceKeys({ ...serviceDocument, verificationMethod });
-    if (!ending.ok) throw new Error('no keys');
-    return ending.keys;
-  };
-  const early = await signColdDay({ ...day, iat: Date.parse(DAY) / 1000 - 1 }, signer);
-  // The clocks of two nodes may differ by five minutes.
-  const [ended, inForce] = [endingAt(endMs - 300_000), endingAt(endMs - 299_000)];
-  expect(verifyColdDay(early, [inForce], nativeCrypto).ok).toBe(true);
-  expect(verifyColdDay(early, [ended], nativeCrypto)).toMatchObject({
-    ok: false,
-    problem: expect.stringContaining('was in force until'),
-  });
-  expect(verifyColdDay(early, [ended], nativeCrypto, { believesDate: true }).ok).toBe(true);
-});
+    const ended = readServiceKeys({ ...serviceDocument, verificationMethod });
+    if (!ended.ok) throw new Error('no keys');
+    expect(verifyColdDay(await signColdDay(day, signer), [ended.keys], nativeCrypto)).toEqual({
+      ok: true,
+      day,
+    });
+  },
+);
 
 /** The manifest with the first object of a table changed. */
 const withObject = (change: (object: ObjectEntry) => object, table: keyof ColdDay['tables'] = 'receipts') => {
