@@ -136,6 +136,30 @@ it('packDays packs every due day, empty days too, and no other day; the next rou
   expect(await pack(objects)).toEqual(NOTHING);
 });
 
+it('a day that is packed by name just after its end stays in the ledger while requests may be repeated', async () => {
+  const { verify } = stores.first;
+  const objects = await openFolder();
+  const day = DUE.at(-1) ?? '';
+  const endMs = Date.parse(dayAfter(day));
+  const last = world.findLast(({ at }) => at < endMs);
+  if (last?.rp === undefined) throw new Error('the day has Receipts');
+  const roundAt = async (hours: number) => {
+    const clock = { nowMs: () => endMs + hours * 3_600_000, resync: async () => {} };
+    await pack(objects, { clock } as unknown as Partial<PackDaysDeps>);
+    return (await recorded()).map(({ state }) => state);
+  };
+  await packNamedDay(packingOf(stores.url, stores.first, objects), day, never);
+  await tamper(
+    stores.url,
+    'insert into idempotency_keys (relying_party, key, body_hash, receipt_id, created_at) values ($1, $2, $3, $4, now())',
+    [last.rp, 'key', 'h'.repeat(43), last.id],
+  );
+  onTestFinished(() => tamper(stores.url, 'delete from idempotency_keys'));
+  expect(await roundAt(1.5)).toEqual(['recorded']);
+  expect((await verify.findIdempotent(last.rp, 'key'))?.receipt.jws).toBe(last.jws);
+  expect(await roundAt(2.5)).toEqual(['cold']);
+});
+
 it('packDays skips a day that was not counted, not read for evidence, or not found intact recently', async () => {
   const objects = await openFolder();
   const [first = '', second = ''] = DUE;

@@ -13,13 +13,22 @@ const PAGES = 64;
 
 const inPages = `ctid >= format('(%s,0)', $1::bigint)::tid and ctid < format('(%s,0)', $1::bigint + ${PAGES})::tid`;
 
+/** For how many hours a row is kept after its Proof has expired, or its key was claimed. */
+const KEPT_HOURS = 1;
+
+/**
+ * Hours after the end of a day in which its last rows are deleted: a Proof expires minutes after it was spent, and the
+ * next sweep begins minutes later.
+ */
+export const FORGOTTEN_HOURS = KEPT_HOURS + 1;
+
 /** Not later than the caller's time: if a clock that is ahead deleted a proof or key early, it could be used again. */
-const now = 'least(clock_timestamp(), svc_instant($2::bigint))';
+const forgottenBefore = `least(clock_timestamp(), svc_instant($2::bigint)) - interval '${KEPT_HOURS} hours'`;
 
 // No statement updates these rows, and the scan does not see rows that are inserted meanwhile.
 const spentProofsSql = `
   with removed as (
-    delete from spent_proofs where ${inPages} and expires_at < ${now} - interval '1 hour' returning 1
+    delete from spent_proofs where ${inPages} and expires_at < ${forgottenBefore} returning 1
   )
   select (select count(*) from removed) as removed, pg_relation_size('spent_proofs') as bytes`;
 
@@ -27,7 +36,7 @@ const spentProofsSql = `
 const idempotencyKeysSql = `
   with removed as (
     delete from idempotency_keys where ctid = any (array(
-      select ctid from idempotency_keys where ${inPages} and created_at < ${now} - interval '1 hour'
+      select ctid from idempotency_keys where ${inPages} and created_at < ${forgottenBefore}
       for update skip locked))
     returning 1
   )

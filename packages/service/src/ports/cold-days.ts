@@ -99,7 +99,8 @@ export interface ColdDayRepository {
   /** Every closed day, ascending. */
   listStates(): Promise<DayState[]>;
   /**
-   * Recorded days that are still in the ledger, ascending; without those whose action fields are to be cleared first.
+   * Recorded days that are still in the ledger, ascending; without those whose action fields are to be cleared first,
+   * and those with idempotency keys or spent Proofs that may be kept still.
    */
   listToDetach(limit: number, nowMs: number): Promise<Day[]>;
   /**

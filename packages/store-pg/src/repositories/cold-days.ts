@@ -11,6 +11,7 @@ import type {
   NamedManifest,
 } from '@svc/service';
 import { type Database, readValue, writeValue } from '../database.ts';
+import { FORGOTTEN_HOURS } from '../retention-store.ts';
 import { checkpointColumns } from './checkpoints.ts';
 
 const recordSql = `
@@ -35,6 +36,10 @@ const isClearedSql = (node: string) => `day not in (select svc_days_to_clear(${n
 
 const isOverSql = `state = 'cold' and dropped_at is null and ${isTriedSql} and ${isClearedSql('$3')}
   and detached_at < least(svc_now(), svc_instant($3)) - make_interval(days => greatest($2::integer, 1))`;
+
+/** A repeated request is answered with a Receipt of the ledger, and no Proof is spent without one. */
+const toDetachSql = `state = 'recorded' and ${isTriedSql} and ${isClearedSql('$2')}
+  and (day + 1)::timestamp at time zone 'UTC' < least(svc_now(), svc_instant($2)) - interval '${FORGOTTEN_HOURS} hours'`;
 
 const toPackSql = `
   select ${checkpointColumns} from checkpoints join content_checks as k using (day) left join cold_days as d using (day)
@@ -147,8 +152,7 @@ export function coldDayRepository(database: Database): ColdDayRepository {
       return (await readValue<number | null>(database, text)) ?? null;
     },
     listStates: () => database.read<DayState>({ text: statesSql, values: [] }),
-    listToDetach: (limit, nowMs) =>
-      listDays(`state = 'recorded' and ${isTriedSql} and ${isClearedSql('$2')}`, [limit, Math.floor(nowMs)]),
+    listToDetach: (limit, nowMs) => listDays(toDetachSql, [limit, Math.floor(nowMs)]),
     keepVerifiers: (day, limit) => isDone('select svc_keep_verifiers($1, $2) as value', [day, limit]),
     detach: (day) => isDone('select svc_detach_day($1) as value', [day]),
     async listHolders(day) {
