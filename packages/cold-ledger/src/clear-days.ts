@@ -14,7 +14,7 @@ import {
   ObjectStoreError,
 } from '@svc/service';
 import { isOfWhatIsStored } from './find-day-problem.ts';
-import { assertSure, isProven, type LeaveDeps, MAX_DAYS, onDay } from './leave-days.ts';
+import { assertSure, isProven, type LeaveDeps, MAX_DAYS, onDay, until } from './leave-days.ts';
 import { type ColdDay, parseColdDay } from './manifest.ts';
 import { readRecordedDay, workOf } from './prove-day.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
@@ -83,8 +83,10 @@ const clearDay = async (
   }
   if (!(await isSureOfStore(deps, stop))) return false;
   while (!stop.aborted && !(await store.coldDays.clearTable(day, RECEIPTS_PER_STEP, clock.nowMs())));
-  if (!(await isSureOfStore(deps, stop)) || !(await store.coldDays.recordCleared(day, next, clock.nowMs())))
-    return false;
+  if (!(await isSureOfStore(deps, stop))) return false;
+  const nowMs = clock.nowMs();
+  const isCleared = async () => !(await store.coldDays.listToClear(nowMs, MAX_DAYS)).includes(day);
+  if (!(await until(isCleared, () => store.coldDays.recordCleared(day, next, nowMs)))) return false;
   log.info('cold.cleared', { day, receipts: published.treeSize, manifestHash: next.manifestHash });
   return true;
 };

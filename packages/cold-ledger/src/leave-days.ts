@@ -100,24 +100,22 @@ export const onDay = async <T>(
 };
 
 /**
- * Runs `work`, which moves a day to `place`. True also if `work` fails but the day is at that place: the statement was
- * committed, by this node or another, and only the answer was lost.
+ * Runs `work`. True also if it fails but `isDone`: the statement was committed, by this node or another, and only the
+ * answer was lost.
  */
-const until = async <T>(
-  { store }: Pick<LeaveDeps, 'store'>,
-  day: Day,
-  place: Exclude<DayPlace, 'ledger'>,
-  work: () => Promise<T>,
-): Promise<T | true> => {
+export const until = async <T>(isDone: () => Promise<boolean>, work: () => Promise<T>): Promise<T | true> => {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    const found = await store.coldDays.findPlace(day).catch(() => 'unknown');
-    if (found !== place) throw error;
+    if (!(error instanceof StoreError) || !(await isDone().catch(() => false))) throw error;
     return true;
   }
 };
+
+const isAt =
+  ({ store }: Pick<LeaveDeps, 'store'>, day: Day, place: Exclude<DayPlace, 'ledger'>) =>
+  async (): Promise<boolean> =>
+    (await store.coldDays.findPlace(day)) === place;
 
 const NOT_LEFT = 'it could not leave';
 
@@ -132,7 +130,7 @@ const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<Left
     const outcome = await onDay(deps, [day, NOT_LEFT], notProven, stop, async () => {
       while (!stop.aborted && !(await coldDays.keepVerifiers(day, RECEIPTS_PER_STEP)));
       return (await isSureOfStore(deps, stop))
-        ? until(deps, day, 'kept', () => unlessLocked(deps, day, ATTEMPTS, () => coldDays.detach(day)))
+        ? until(isAt(deps, day, 'kept'), () => unlessLocked(deps, day, ATTEMPTS, () => coldDays.detach(day)))
         : false;
     });
     // The session that holds the lock holds it for the next day too.
@@ -163,7 +161,7 @@ export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit
     // The statement itself waits for two seconds.
     const outcome = await onDay(deps, [day, NOT_LEFT], notProven, stop, async () =>
       (await isSureOfStore(deps, stop))
-        ? until(deps, day, 'objects', () => unlessLocked(deps, day, 1, drop))
+        ? until(isAt(deps, day, 'objects'), () => unlessLocked(deps, day, 1, drop))
         : false,
     );
     if (outcome === 'locked') locked = day;

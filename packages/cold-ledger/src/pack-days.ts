@@ -77,7 +77,7 @@ export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<P
   const { notProven, locked: _, ...left } = await leaveDays(deps, stop);
   const { deleted, ...replaced } = await deleteReplaced(deps, stop);
   const again = await proveAgain(deps, stop);
-  for (const [, error] of failed) throw error;
+  if (failed.size > 0) throw [...failed.values()][0];
   const all = new Set([clearing, { notProven }, replaced, again].flatMap((one) => one.notProven));
   if (all.size > 0) throw new NotProvenError([...all]);
   return { ...count, cleared, ...left, deleted, proven: again.proven };

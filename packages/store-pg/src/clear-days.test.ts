@@ -21,6 +21,7 @@ import {
   ObjectStoreError,
   type ServiceIdentity,
   type Store,
+  StoreError,
 } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { BEHAVIOURS, startS3Server } from '@svc/testkit/s3-server';
@@ -567,6 +568,33 @@ it('a day that cannot be cleared or purged is named, delays no other day, and is
   expect(await round(objects)).not.toMatchObject({ deleted: 0 });
   expect(await runSql(stores.url, purged)).toEqual(withReceipts.map((day) => ({ day })));
   expect(await stores.first.coldDays.listBroken()).toEqual([]);
+  expect(await readWhole(objects)).toEqual([]);
+});
+
+it('a day that was cleared is not reported as failed if only the answer was lost, and is if it was not cleared', async () => {
+  const objects = await packed();
+  await becomeOld(true);
+  const { coldDays } = stores.first;
+  const lost = (day: string, when: 'before' | 'after'): Store => ({
+    ...stores.first,
+    coldDays: {
+      ...coldDays,
+      recordCleared: async (...args) => {
+        if (args[0] !== day || when === 'after') await coldDays.recordCleared(...args);
+        if (args[0] === day) throw new StoreError('ambiguous', 'no answer came');
+        return true;
+      },
+    },
+  });
+  const [first = ''] = withReceipts;
+  const clear = (store: Store) => clearDays(packingIn(objects, store), never);
+  expect(await clear(lost(first, 'before'))).toEqual({
+    cleared: withReceipts.length - 1,
+    notProven: [first],
+  });
+  await retry();
+  expect(await clear(lost(first, 'after'))).toEqual({ cleared: 1, notProven: [] });
+  expect(await coldDays.listBroken()).toEqual([]);
   expect(await readWhole(objects)).toEqual([]);
 });
 
