@@ -35,7 +35,7 @@ export interface Sizes {
   readonly rowsPerGroup: number;
   /** Length of the text and bytes of a group's rows; a group has at least one row. */
   readonly charsPerGroup?: number;
-  /** Groups are not divided between objects. */
+  /** An object ends with the group that reaches this number: groups are not divided between objects. */
   readonly rowsPerObject: number;
   /** An object ends with the group that reaches this size. */
   readonly bytesPerObject?: number;
