@@ -20,7 +20,6 @@ import {
   clearActions,
   differenceOf,
   digestReceipts,
-  findDayProblem,
   isOfWhatIsStored,
   manifestFolder,
   manifestName,
@@ -29,7 +28,8 @@ import {
 import type { Sha256 } from '@svc/protocol';
 import { type CheckpointRecord, messageOf, type ObjectStore, ObjectStoreError } from '@svc/service';
 import type { CheckContext } from '../check.ts';
-import { BESIDE_RECEIPTS, type BesideReceipts, comparePacked, placeOf } from './cold-facts.ts';
+import { BESIDE_RECEIPTS, type BesideReceipts, placeOf } from './cold-facts.ts';
+import { findLeftProblem } from './left-manifest.ts';
 import { manifestReaderOf } from './read-manifest.ts';
 
 /** The record of a packed day in the database. */
@@ -82,8 +82,6 @@ export const checkManifests = async (
   if (!isThere) context.report(day, `its manifest is not in the store, as ${own}`);
 };
 
-const PUBLISHED = ['checkpoint_hash', 'tree_size', 'root', 'content_root'] as const;
-
 /** Why no packer can have left `found`; null if one can. */
 const findProblem = async (
   context: CheckContext,
@@ -92,25 +90,22 @@ const findProblem = async (
   current: ColdDay,
   found: ColdDay,
 ): Promise<string | null> => {
-  if (PUBLISHED.some((member) => found[member] !== current[member])) return 'it is of another checkpoint';
   const isNext = found.replaces === recorded.manifestHash;
   if (!isNext && found.replaces !== current.replaces)
     return 'it replaces neither the recorded one nor what that replaces';
-  if (JSON.stringify(found.tables) === JSON.stringify(current.tables)) return null;
-  const problem = await findDayProblem(objects, found, recorded);
-  if (problem !== null) return problem;
-  const were = new ColdDayReader(objects, current);
-  const are = new ColdDayReader(objects, found);
-  if (!(await hasReceipts(were, are, isNext && recorded.isOld)))
-    return 'its Receipts differ from the recorded ones';
-  for (const table of BESIDE_RECEIPTS)
-    if (!(await hasRows(were, are, table))) return `it lacks ${table} that the recorded one has`;
-  let first: string | null = null;
-  const report = (_: string, differs: string) => {
-    first ??= differs;
-  };
-  await comparePacked({ ...context, report }, objects, found);
-  return first;
+  return findLeftProblem(context, objects, found, {
+    published: { ...recorded, treeSize: current.tree_size },
+    tables: current.tables,
+    findDifference: async () => {
+      const were = new ColdDayReader(objects, current);
+      const are = new ColdDayReader(objects, found);
+      if (!(await hasReceipts(were, are, isNext && recorded.isOld)))
+        return 'its Receipts differ from the recorded ones';
+      for (const table of BESIDE_RECEIPTS)
+        if (!(await hasRows(were, are, table))) return `it lacks ${table} that the recorded one has`;
+      return null;
+    },
+  });
 };
 
 /** Whether the Receipts are the same row by row, or the same after clearing. */

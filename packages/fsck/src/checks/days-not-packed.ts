@@ -13,18 +13,11 @@
  *
  * Rejects if the store does not answer.
  */
-import {
-  type ColdDay,
-  findDayProblem,
-  hashOfManifest,
-  isOfWhatIsStored,
-  manifestFolder,
-  namesBelow,
-} from '@svc/cold-ledger';
+import { type ColdDay, hashOfManifest, isOfWhatIsStored, manifestFolder, namesBelow } from '@svc/cold-ledger';
 import type { Sha256 } from '@svc/protocol';
 import { type CheckpointRecord, messageOf, type ObjectStore, ObjectStoreError } from '@svc/service';
 import type { Check, CheckContext } from '../check.ts';
-import { comparePacked } from './cold-facts.ts';
+import { findLeftProblem, firstOf } from './left-manifest.ts';
 import { compareListed } from './listed-receipts.ts';
 import { manifestReaderOf } from './read-manifest.ts';
 
@@ -154,21 +147,13 @@ const reasonOf = async (
 const findProblem = async (
   context: CheckContext,
   objects: ObjectStore,
-  published: Published,
+  { hash, isOld, ...published }: Published,
   manifest: ColdDay,
-): Promise<string | null> => {
-  const { hash, root, contentRoot, treeSize } = published;
-  if (hash === null) return 'the day has no checkpoint';
-  const { checkpoint_hash: of, tree_size: size, root: ids, content_root: contents } = manifest;
-  if (of !== hash || size !== treeSize || ids !== root || contents !== contentRoot)
-    return 'it is of another checkpoint';
-  const problem = await findDayProblem(objects, manifest, { ...published, hash });
-  if (problem !== null) return problem;
-  let first: string | null = null;
-  const report = (_: string, differs: string) => {
-    first ??= differs;
-  };
-  await compareListed({ ...context, report }, objects, manifest, published.isOld);
-  if (first === null) await comparePacked({ ...context, report }, objects, manifest);
-  return first;
-};
+): Promise<string | null> =>
+  hash === null
+    ? 'the day has no checkpoint'
+    : findLeftProblem(context, objects, manifest, {
+        published: { ...published, hash },
+        tables: null,
+        findDifference: () => firstOf(context, (noting) => compareListed(noting, objects, manifest, isOld)),
+      });
