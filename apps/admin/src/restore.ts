@@ -7,8 +7,11 @@ import {
   findLostSpan,
   type LoggedRevocations,
   type LostSpan,
+  messageOf,
   nameLostSpan,
   type Restore,
+  type RestoreOptions,
+  refuseUnfit,
   restoreLedger,
   SERVICE_TARGET,
   type ServiceDeps,
@@ -58,9 +61,9 @@ write them; it may be a .gz file. A file is refused if it has no line of the ser
       if (span === null && paths.length > 0) return holdAgainstLog(service, logged, isApplied);
       if (span === null) return 0;
       console.log(describeSpan(span));
-      if (!isApplied) return describeMissing(service, fenceStore);
-      const hereMs = values['leave-ahead'] === true ? Date.now() : null;
-      return apply(service, fenceStore, { span, logged, hereMs });
+      const options = values['leave-ahead'] === true ? { leaveAhead: { hereMs: Date.now() } } : {};
+      if (!isApplied) return describeMissing(service, fenceStore, logged, options);
+      return apply(service, fenceStore, { span, logged, options });
     };
     return withFenceIfAny(env, work, isApplied ? withServiceThatSignsLists : withServiceThatSignsNothing);
   },
@@ -97,10 +100,20 @@ const findSpan = async (
   return span;
 };
 
-const describeMissing = async (service: ServiceDeps, fenceStore: FenceStore | null): Promise<number> => {
-  const { lists, checkpoints, lostNames } = await findFenceRecords(service, fenceStore);
+const describeMissing = async (
+  service: ServiceDeps,
+  fenceStore: FenceStore | null,
+  logged: LoggedRevocations,
+  options: RestoreOptions,
+): Promise<number> => {
+  const records = await findFenceRecords(service, fenceStore);
+  const { lists, checkpoints, lostNames } = records;
   console.log(`Kept beside the fence: ${lists.length} status lists, ${checkpoints.length} checkpoints.`);
   console.log(`Names that were in use in the lost span: ${lostNames.length}.`);
+  // No key file is open here, so the key of a list or a checkpoint may be in a file and not yet in the database.
+  await refuseUnfit(service, records, logged, options).catch((error: unknown) =>
+    console.log(`By the keys that this database knows, --apply would refuse: ${messageOf(error)}.`),
+  );
   console.log('Nothing was changed. Stop every process of the former database, then repeat with --apply.');
   return 1;
 };
@@ -108,21 +121,19 @@ const describeMissing = async (service: ServiceDeps, fenceStore: FenceStore | nu
 interface Application {
   readonly span: LostSpan;
   readonly logged: LoggedRevocations;
-  /** The time by this machine's clock if checkpoints that are dated ahead are to be ignored; else null. */
-  readonly hereMs: number | null;
+  readonly options: RestoreOptions;
 }
 
 const apply = async (
   service: ServiceDeps,
   fenceStore: FenceStore | null,
-  { span, logged, hereMs }: Application,
+  { span, logged, options }: Application,
 ): Promise<number> => {
   const progress = createProgress();
   const onProgress = (what: string, looked: number) => progress.show(`Grants ${what}: ${looked}`);
-  const restore = await restoreLedger(service, fenceStore, span, logged, {
-    onProgress,
-    ...(hereMs === null ? {} : { leaveAhead: { hereMs } }),
-  }).finally(progress.clear);
+  const restore = await restoreLedger(service, fenceStore, span, logged, { ...options, onProgress }).finally(
+    progress.clear,
+  );
   console.log(describeRestore(restore));
   if (span.head.named !== undefined) console.log(await describePause(service));
   return 0;

@@ -141,7 +141,7 @@ export {
   RevocationLog,
 } from './restore/read-log.ts';
 export { type Release, releaseGrants } from './restore/release-grants.ts';
-export { type Restore, type RestoreOptions, restoreLedger } from './restore/restore-ledger.ts';
+export { type Restore, type RestoreOptions, refuseUnfit, restoreLedger } from './restore/restore-ledger.ts';
 export { signRestoreStatement } from './restore/statement.ts';
 export * from './sandbox/approve.ts';
 export {

@@ -201,6 +201,26 @@ it('a list signed under a DID that the service never had is refused', async () =
   await expect(restore(depsOf(), fenceStore)).rejects.toThrow('not signed by a status key');
 });
 
+it('a record that was copied after its row was deleted stops no restore: of a list, a checkpoint, or a thing taken back', async () => {
+  const gone = (...names: readonly string[]) => names.map((name) => ({ name, kept: null }));
+  const subjects = [
+    ...['key:k', 'api-key:key_gone', 'agent:did:web:a.example did:key:z6Mk', 'entitlement:org_gone'],
+    ...['pause:grant did:web:a.example g', 'service-key:status-9', `unlisted:${world.listUrl} 1`],
+  ];
+  await insertGrants(2);
+  const fenceStore = await loseHead({
+    'status-lists': [...gone('https://svc.example/status-lists/gone/1'), await keepList(1)],
+    ...{ checkpoints: gone('2026-11-20'), revoked: gone(...subjects) },
+  });
+  const { takenAgain } = await restore(depsOf(), fenceStore);
+  expect(takenAgain).toMatchObject({ grants: 1, serviceKeys: [], unknownKeys: [] });
+  const [latest] = await runSql<{ least: number }>(
+    stores.url,
+    'select least_list_number as least from restores order by epoch desc limit 1',
+  );
+  expect(latest?.least).toBeGreaterThan(10_000);
+});
+
 it('a checkpoint dated ahead of the clock stops the restore before it begins, unless leaveAhead skips it', async () => {
   const day = '2026-11-20';
   const closedAtMs = Date.parse('2026-11-21T00:00:05Z');

@@ -116,6 +116,7 @@ const spanOf = (
 
 /** All objects beside the fence, by kind. */
 export interface FenceRecords {
+  /** Without lists of which only the name was kept: their rows were deleted before they were copied. */
   readonly lists: readonly FenceRecord[];
   readonly checkpoints: readonly FenceRecord[];
   readonly revoked: readonly RevokedRecord[];
@@ -132,7 +133,9 @@ export const findFenceRecords = async (
   fenceStore: FenceStore | null,
 ): Promise<FenceRecords> => {
   if (fenceStore === null) return NO_RECORDS;
-  const lists = await listFenceRecords(fenceStore, 'status-list');
+  const lists = (await listFenceRecords(fenceStore, 'status-list')).filter(
+    ({ kept }) => Object.keys(kept).length > 0,
+  );
   const checkpoints = await listFenceRecords(fenceStore, 'checkpoint');
   const revoked = parseRecords(await listFenceRecords(fenceStore, 'revoked'));
   const names = await listFenceRecords(fenceStore, 'name');

@@ -21,9 +21,9 @@ import { parseRecords } from '../fence/records.ts';
 import type { FenceHead, FenceStore } from '../ports/fence.ts';
 import type { RestoreRecord } from '../ports/restores.ts';
 import { type EndedAgain, endAgain } from './end-again.ts';
-import { type FenceRecord, listFenceRecords } from './fence-records.ts';
+import type { FenceRecord } from './fence-records.ts';
 import { type HandedOverAgain, handOverAgain, handOverLogged } from './hand-over-again.ts';
-import { type LostCheckpoint, listLostCheckpoints } from './lost-checkpoints.ts';
+import { type LostCheckpoint, type LostCheckpoints, listLostCheckpoints } from './lost-checkpoints.ts';
 import { type FenceRecords, findFenceRecords, type LostSpan, listLostNames } from './plan-restore.ts';
 import { PUT_KEYS_BACK } from './put-keys-back.ts';
 import type { LoggedRevocations } from './read-log.ts';
@@ -73,8 +73,7 @@ export const restoreLedger = async (
   logged: LoggedRevocations,
   options: RestoreOptions = {},
 ): Promise<Restore> => {
-  await refuseUnfit(deps, fenceStore, logged);
-  await refuseAhead(deps, fenceStore, options.leaveAhead?.hereMs ?? Number.POSITIVE_INFINITY);
+  await refuseUnfit(deps, await findFenceRecords(deps, fenceStore), logged, options);
   const claimed = fenceStore === null ? null : await claim(deps, fenceStore, span);
   const { lists, checkpoints, revoked, names } = await findFenceRecords(deps, fenceStore);
   const last = (await deps.store.restores.list()).at(-1);
@@ -102,34 +101,17 @@ export const restoreLedger = async (
   return { restore: { ...restore, statement }, takenAgain, reservedNames: lostNames, withheld };
 };
 
-/** Throws where a checkpoint is dated ahead of the database's clock, and not later than `hereMs`. */
-const refuseAhead = async (
-  deps: ServiceDeps,
-  fenceStore: FenceStore | null,
-  hereMs: number,
-): Promise<void> => {
-  if (fenceStore === null) return;
-  const { ahead } = await listLostCheckpoints(deps, await listFenceRecords(fenceStore, 'checkpoint'));
-  const refused = ahead.filter(({ atMs }) => atMs <= hereMs).map(({ day }) => day);
-  if (refused.length === 0) return;
-  const shown = (ms: number) => new Date(ms).toISOString();
-  throw new Error(
-    `the checkpoints of ${refused.join(', ')} are dated ahead of the database’s clock, which shows ${shown(deps.clock.nowMs())}` +
-      `${Number.isFinite(hereMs) ? `, and are over by the clock of this machine, which shows ${shown(hereMs)}` : ''}. ` +
-      'Where the database’s clock is behind, set it right. Where they were signed by a clock that ran ahead, repeat with --leave-ahead: their days are closed again when they are over',
-  );
-};
-
 /**
  * Throws, before anything is changed, where the restore would fail after it has claimed the fence. Also where it would
- * sign its statement with a key that it has just ended, under which no date is valid.
+ * sign its statement with a key that it has just ended, under which no date is valid, and where it would leave out a
+ * checkpoint that was published.
  */
-const refuseUnfit = async (
+export const refuseUnfit = async (
   deps: ServiceDeps,
-  fenceStore: FenceStore | null,
+  { lists, checkpoints, revoked }: Pick<FenceRecords, 'lists' | 'checkpoints' | 'revoked'>,
   logged: LoggedRevocations,
+  { leaveAhead }: Pick<RestoreOptions, 'leaveAhead'> = {},
 ): Promise<void> => {
-  const { lists, checkpoints, revoked } = await findFenceRecords(deps, fenceStore);
   const ended = [...parseRecords(logged.ended), ...revoked].filter((record) => record.kind === 'service-key');
   const { kid } = deps.identity.statusKeys.signer;
   if (ended.some((record) => record.kid === kid))
@@ -143,7 +125,20 @@ const refuseUnfit = async (
   if (other !== undefined)
     throw new Error(`${other.kid} was another key when it was ended in the lost span. ${PUT_KEYS_BACK}`);
   for (const list of lists) readList(deps, list);
-  await listLostCheckpoints(deps, checkpoints);
+  const { ahead } = await listLostCheckpoints(deps, checkpoints);
+  refuseAhead(deps, ahead, leaveAhead?.hereMs ?? Number.POSITIVE_INFINITY);
+};
+
+/** Throws where a checkpoint is dated ahead of the database's clock, and not later than `hereMs`. */
+const refuseAhead = (deps: ServiceDeps, ahead: LostCheckpoints['ahead'], hereMs: number): void => {
+  const refused = ahead.filter(({ atMs }) => atMs <= hereMs).map(({ day }) => day);
+  if (refused.length === 0) return;
+  const shown = (ms: number) => new Date(ms).toISOString();
+  throw new Error(
+    `the checkpoints of ${refused.join(', ')} are dated ahead of the database’s clock, which shows ${shown(deps.clock.nowMs())}` +
+      `${Number.isFinite(hereMs) ? `, and are over by the clock of this machine, which shows ${shown(hereMs)}` : ''}. ` +
+      'Where the database’s clock is behind, set it right. Where they were signed by a clock that ran ahead, repeat with --leave-ahead: their days are closed again when they are over',
+  );
 };
 
 /** Applies the kept records first, then those that only the log has. */
