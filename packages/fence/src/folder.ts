@@ -50,7 +50,13 @@ export const openFolder = (root: string, options: FolderOptions = {}): FenceStor
     atOnce: AT_ONCE,
     find: (key) => turnsOf(key)(() => calls.find(key)),
     put: (key, text, tag) => turnsOf(key)(() => calls.put(key, text, tag)),
-    list: (folder) => ofOthers(() => calls.list(folder)),
+    async list(folder) {
+      const keys: string[] = [];
+      // Each in a turn of its own, so that the deadline is not that of all objects.
+      for (const key of await ofOthers(() => calls.list(folder)))
+        if (await ofOthers(() => calls.isPut(key))) keys.push(key);
+      return keys;
+    },
   };
 };
 
@@ -87,8 +93,13 @@ const createLate = (): AbortController => {
   return late;
 };
 
+interface Calls extends Omit<FenceStore, 'atOnce'> {
+  /** False: the first `put` of the object was cut off, and left its folder without a state. */
+  isPut(key: string): Promise<boolean>;
+}
+
 /** Each call takes one thread at a time. */
-const callsBelow = (root: string): Omit<FenceStore, 'atOnce'> => {
+const callsBelow = (root: string): Calls => {
   const find = async (key: string): Promise<FenceObject | null> => {
     const folder = join(root, key);
     for (;;) {
@@ -117,6 +128,7 @@ const callsBelow = (root: string): Omit<FenceStore, 'atOnce'> => {
       const names = (await orNull(() => readdir(join(root, folder)))) ?? [];
       return names.map((name) => `${folder}/${name}`);
     },
+    isPut: async (key) => (await statesOf(join(root, key))).length > 0,
   };
 };
 

@@ -10,6 +10,7 @@ import {
   readdirSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,6 +59,18 @@ it('a hanging mount takes one thread for the head and one for the copies, and ho
     timeout: 20_000,
   });
   await vi.waitFor(async () => expect(await fenceStore.find('names/a')).toBeNull(), { timeout: 20_000 });
+});
+
+it('an object whose first put was cut off is not listed, and can be put later', async () => {
+  const cut = mkdtempSync(join(root, 'cut-'));
+  const fenceStore = openFolder(cut);
+  await fenceStore.put('revoked/whole', 'text', null);
+  mkdirSync(join(cut, 'revoked', 'begun'));
+  mkdirSync(join(cut, 'revoked', 'written'));
+  writeFileSync(join(cut, 'revoked', 'written', 'draft-0123456789abcdef'), 'te');
+  expect(await fenceStore.list('revoked')).toEqual(['revoked/whole']);
+  expect(await fenceStore.put('revoked/begun', 'text', null)).toBe(true);
+  expect([...(await fenceStore.list('revoked'))].sort()).toEqual(['revoked/begun', 'revoked/whole']);
 });
 
 it.skipIf(process.getuid?.() !== 0)(
