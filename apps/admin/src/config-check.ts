@@ -8,7 +8,7 @@ import {
   loadWorkerSecrets,
   type WorkerConfig,
 } from '@svc/config';
-import { openFenceStore } from '@svc/fence';
+import { MayNotWrite, openFenceStore } from '@svc/fence';
 import { assertAnswers, openObjects } from '@svc/object-store';
 import {
   ConfigurationError,
@@ -50,7 +50,7 @@ export const configCheckCommand: Command = {
     offline: { text: 'does not check the database and the fence' },
   },
   notes: [
-    'It names each fault, and writes nothing. The exit code is 0 if the program could start. A warning names a fault that does not prevent a start.',
+    'It names each fault, and writes nothing but the object probe into a bucket of the fence that has none yet. The exit code is 0 if the program could start. A warning names a fault that does not prevent a start.',
   ],
   run: async ({ program = 'api', offline }, env) => {
     const check = CHECKS[String(program)];
@@ -62,10 +62,10 @@ export const configCheckCommand: Command = {
         console.log(`-      ${what}: not checked, since the database was not reached`);
         continue;
       }
-      const { problem, isUnavailable, isTooEarly } = await problemOf(work);
+      const { problem, isUnavailable, unchecked } = await problemOf(work);
       if (what === DATABASE) isReached = !isUnavailable;
-      if (isTooEarly) {
-        console.log(`-      ${what}: not compared with the database, which is not migrated yet`);
+      if (unchecked !== null) {
+        console.log(`-      ${what}: ${unchecked}`);
         continue;
       }
       const found = isNeeded ? 'FAULT ' : 'warning';
@@ -145,6 +145,7 @@ function* ofService(config: Config | WorkerConfig, keys: ServiceKeySets | null):
   if (fence === null) return;
   const url = database.kind === 'external' ? database.url : null;
   yield ['fence', () => checkFence(`did:web:${domain}`, fence, url)];
+  if (fence.place.startsWith('s3:')) yield ["writes to the fence's bucket", () => checkWrites(fence)];
 }
 
 function* ofDatabase(config: Config | WorkerConfig, keys: ServiceKeySets | null, url: string): Steps {
@@ -158,13 +159,14 @@ function* ofDatabase(config: Config | WorkerConfig, keys: ServiceKeySets | null,
   if (fence === null) yield ['fence', () => withStoreOf(url, refuseWithoutFence)];
 }
 
-/** The database lacks migrations, so what a start reads after them does not exist yet. */
-class NotMigrated extends Error {}
+/** Why a step could not be checked, which is no fault. */
+class NotChecked extends Error {}
 
-/** Rejects with `NotMigrated` if a start would migrate the database first. */
+/** Rejects with `NotChecked` if a start would migrate the database first. */
 const withStoreOf = async (databaseUrl: string, work: (store: Store) => Promise<void>): Promise<void> => {
   const { state } = await readSchema(databaseUrl);
-  if (state === 'never' || state === 'behind') throw new NotMigrated();
+  if (state === 'never' || state === 'behind')
+    throw new NotChecked('not compared with the database, which is not migrated yet');
   const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES });
   try {
     await work(store);
@@ -230,9 +232,11 @@ const checkPacked = ({ place, endpoint }: NonNullable<Config['cold']>, databaseU
     }
   });
 
+type FencePlace = Pick<NonNullable<Config['fence']>, 'place' | 'endpoint'>;
+
 const checkFence = async (
   did: string,
-  { place, endpoint }: { readonly place: string; readonly endpoint: string | null },
+  { place, endpoint }: FencePlace,
   databaseUrl: string | null,
 ): Promise<void> => {
   const { fenceStore, close } = await openFenceStore(place, endpoint);
@@ -244,6 +248,18 @@ const checkFence = async (
         `${head.problem}; if the service has changed its DID, stop every process and run svc-admin fence reset`,
       );
     if (databaseUrl !== null) await holdAgainstFence(databaseUrl, head, place);
+  } finally {
+    close();
+  }
+};
+
+const checkWrites = async ({ place, endpoint }: FencePlace): Promise<void> => {
+  const { assertConditional, close } = await openFenceStore(place, endpoint);
+  try {
+    await assertConditional();
+  } catch (error) {
+    if (error instanceof MayNotWrite) throw new NotChecked(`not checked: ${error.message}`);
+    throw error;
   } finally {
     close();
   }
@@ -266,20 +282,20 @@ interface CheckOutcome {
   readonly problem: string | null;
   /** True: the database was not reached. */
   readonly isUnavailable: boolean;
-  /** True: the step needs migrations that the database lacks. */
-  readonly isTooEarly: boolean;
+  /** Why the step could not be checked, or null. */
+  readonly unchecked: string | null;
 }
 
 const problemOf = async (work: () => unknown): Promise<CheckOutcome> => {
   try {
     await work();
-    return { problem: null, isUnavailable: false, isTooEarly: false };
+    return { problem: null, isUnavailable: false, unchecked: null };
   } catch (error) {
-    if (error instanceof NotMigrated) return { problem: null, isUnavailable: false, isTooEarly: true };
+    if (error instanceof NotChecked) return { problem: null, isUnavailable: false, unchecked: error.message };
     const isUnavailable = error instanceof StoreError && error.kind === 'unavailable';
     const message = messageOf(error);
     const problem = error instanceof ConfigurationError ? message.replace(/^ +/gm, '') : message;
-    return { problem, isUnavailable, isTooEarly: false };
+    return { problem, isUnavailable, unchecked: null };
   }
 };
 

@@ -30,8 +30,19 @@ export const openFence = async (
       service.log.warn('fence.none', { why: 'SVC_FENCE is none, so nothing detects a restored backup' });
     return NO_FENCE;
   }
-  const { fenceStore, close } = await openFenceStore(configured.place, configured.endpoint);
-  const fence = new Fence(service, { fenceStore, maxAgeMs: configured.maxAgeMs });
+  const { fenceStore, assertConditional, close } = await openFenceStore(
+    configured.place,
+    configured.endpoint,
+  );
+  // Before the first beat: a database that has one is refused from then on where its fence is not found.
+  const find: typeof fenceStore.find = async (key) => {
+    await assertConditional();
+    return fenceStore.find(key);
+  };
+  const fence = new Fence(service, {
+    fenceStore: { ...fenceStore, find },
+    maxAgeMs: configured.maxAgeMs,
+  });
   service.holds.watch('fence', () => fence.problem());
   await fence.start();
   return {

@@ -18,6 +18,8 @@ export const BEHAVIOURS = {
   flip: 'sends a body with one bit flipped',
   whole: 'ignores ranges',
   unconditional: 'ignores conditions',
+  unmatched: 'ignores If-Match',
+  forbid: 'answers 403 to every put',
   'no-conditions': 'answers that it knows no conditions',
   'lose-answer': 'puts, and closes the connection instead of answering',
   forget: 'answers a put that it does not make',
@@ -144,9 +146,10 @@ const put = async (
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   const isConditional = ifMatch !== undefined || ifNoneMatch !== undefined;
   if (how === 'no-conditions' && isConditional) return fail(response, 501, 'NotImplemented');
+  if (how === 'forbid') return fail(response, 403, 'AccessDenied');
   const isRefused =
     (ifNoneMatch === '*' && stored !== undefined) ||
-    (ifMatch !== undefined && (stored === undefined || etagOf(stored) !== ifMatch));
+    (ifMatch !== undefined && how !== 'unmatched' && (stored === undefined || etagOf(stored) !== ifMatch));
   if (isRefused && how !== 'unconditional') return fail(response, 412, 'PreconditionFailed');
   if (how !== 'forget') objects.set(key, how === 'halve' ? body.subarray(0, body.length >> 1) : body);
   if (how === 'lose-answer') response.destroy();

@@ -1,0 +1,2 @@
+/** The credentials do not allow the write by which a bucket is tried. */
+export class MayNotWrite extends Error {}
