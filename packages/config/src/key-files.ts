@@ -16,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { type KeyPurpose, KeySetError } from '@svc/service';
 import type { KeySources } from '@svc/signers';
 import type { Config } from './config.ts';
@@ -31,7 +31,7 @@ export interface KeyFile {
   readonly path: string;
   /** True: the process makes the file if it is missing (development). */
   readonly isOwn: boolean;
-  /** The variable and the path, for messages. */
+  /** The variable and the path, as they may be shown. */
   readonly source: string;
 }
 
@@ -44,8 +44,14 @@ export const findKeyFile = (purpose: KeyPurpose, config: KeyPaths): KeyFile => {
   const configured = config[name] ?? null;
   const path = configured ?? join(config.dataDir, file);
   const isOwn = configured === null;
-  return { path, isOwn, source: `${isOwn ? 'SVC_DATA_DIR' : variable}: ${path}` };
+  return { path, isOwn, source: isOwn ? `SVC_DATA_DIR: ${path}` : `${variable}: ${shownPath(path)}` };
 };
+
+const NOT_SHOWN = '(not shown: the variable must name a file, and not contain the secret itself)';
+
+/** The path of a secret for a message, unless it may be the secret itself, put into the variable by mistake. */
+export const shownPath = (path: string): string =>
+  (isAbsolute(path) && !/@|:\/\//.test(path)) || existsSync(path) ? path : NOT_SHOWN;
 
 export interface ReadSecret {
   readonly text: string;
@@ -107,7 +113,8 @@ export const keySourcesOf = (
   passphrasePath: config.keyPassphrasePath,
   pinPath: config.pkcs11PinPath,
   readSecret: (secretPath) => {
-    const { text, exposure } = orKeySetError(secretPath, 'read', () => readSecretFile(secretPath));
+    const source = sourceOf(secretPath, config);
+    const { text, exposure } = orKeySetError(source, 'read', () => readSecretFile(secretPath));
     if (exposure !== null) exposed(`${secretPath}: ${exposure}`);
     return text;
   },
@@ -120,6 +127,15 @@ export const keySourcesOf = (
     orKeySetError(secretPath, 'written', () => writeBeside(path, secretPath, text));
   },
 });
+
+const sourceOf = (
+  path: string,
+  { keyPassphrasePath, pkcs11PinPath }: Pick<Config, 'keyPassphrasePath' | 'pkcs11PinPath'>,
+): string => {
+  const shown = shownPath(path);
+  if (path === keyPassphrasePath) return `SVC_KEY_PASSPHRASE_FILE: ${shown}`;
+  return path === pkcs11PinPath ? `SVC_PKCS11_PIN_FILE: ${shown}` : shown;
+};
 
 /** `source` is for the message. Throws `KeySetError` if the file system refuses. */
 export const orKeySetError = <T>(source: string, what: string, work: () => T): T => {

@@ -154,6 +154,11 @@ describe('an encrypted private key file', () => {
   it.each([
     ['too short', { passphrase: 'hunter2' }, /passphrase must have 32 to 1024 bytes/],
     ['not configured', { SVC_KEY_PASSPHRASE_FILE: '' }, /needs SVC_KEY_PASSPHRASE_FILE/],
+    [
+      'itself in the variable, and not the path of its file,',
+      { SVC_KEY_PASSPHRASE_FILE: 'hunter2 and more words' },
+      /SVC_KEY_PASSPHRASE_FILE: \(not shown: .* must name a file, .*\) cannot be read/,
+    ],
     ['not there', { SVC_KEY_PASSPHRASE_FILE: '/nowhere' }, /\/nowhere cannot be read \(ENOENT\)/],
   ])('whose passphrase is %s refuses the start', async (_, env, expected) => {
     await begin();

@@ -73,6 +73,26 @@ describe('a secret that is given as a file', () => {
     expect(JSON.stringify(faultsOf(path))).not.toContain(TOKEN);
   });
 
+  it.each([
+    ['a URL with a password', 'postgres://svc:hunter2@db/svc'],
+    ['a URL without its scheme', '//svc:hunter2@db/svc'],
+    ['a token', TOKEN],
+    ['a text longer than any path', 'a'.repeat(5_000)],
+  ])('is not shown if it is in the variable itself, which must name a file: %s', (_, secret) => {
+    for (const name of SECRET_NAMES) {
+      const { faults } = readSecretFiles({ [fileVariable(name)]: secret });
+      expect(faults).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^${fileVariable(name)} \\(not shown: .* must name a file, .*\\) cannot be read \\(E[A-Z]+\\)$`,
+          ),
+        ),
+      ]);
+      expect(faults[0]).not.toContain(secret.slice(0, 20));
+      expect(faults[0]).not.toContain('hunter2');
+    }
+  });
+
   it('is not read if its variable is not needed', () => {
     const { env, faults } = readSecretFiles({ SVC_ADMIN_TOKEN_FILE: join(folder, 'missing') }, [
       'DATABASE_URL',

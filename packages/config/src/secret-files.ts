@@ -3,7 +3,7 @@
  * optionally followed by a line end.
  */
 import { fileVariable, SECRET_NAMES } from './env.ts';
-import { readSecretFile } from './key-files.ts';
+import { readSecretFile, shownPath } from './key-files.ts';
 import type { Environment } from './parse-config.ts';
 
 /** Many times the longest value of any of the variables. */
@@ -12,7 +12,7 @@ const MAX_BYTES = 65_536;
 export interface ReadSecretFiles {
   /** The environment with the content of each file under the name of its secret, and without the names of the files. */
   readonly env: Environment;
-  /** No fault contains any content of a file. */
+  /** No fault contains any content of a file, nor a secret that is in the variable itself. */
   readonly faults: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export const readSecretFiles = (
     }
     const read = readValue(path);
     if (read.ok) env[name] = read.value;
-    else faults.push(`${variable} ${path} ${read.problem}`);
+    else faults.push(`${variable} ${shownPath(path)} ${read.problem}`);
   }
   return { env, faults };
 };

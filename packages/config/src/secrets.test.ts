@@ -92,6 +92,16 @@ describe('a configured key file', () => {
   );
 });
 
+it.each(['SVC_RECEIPT_KEYS', 'SVC_STATUS_KEYS'])(
+  'a key set that is in %s itself, which must name a file, is not shown',
+  async (name) => {
+    const load = loadSecrets(configOf({ [name]: '{"keys":[{"kty":"OKP","d":"hunter2"}]}' }));
+    const message = await load.then(String, (error: Error) => error.message);
+    expect(message).toMatch(new RegExp(`^${name}: \\(not shown: .* must name a file, .*\\) cannot be read`));
+    expect(message).not.toContain('hunter2');
+  },
+);
+
 describe.runIf(process.platform !== 'win32')('key files', () => {
   const PRODUCTION = {
     SVC_ENV: 'production',

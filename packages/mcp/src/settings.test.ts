@@ -62,6 +62,12 @@ it.each<Refused>([
     { ...at, SVC_PRINCIPAL_KEY_FILE: file('key', 'dk_pr_other') },
     'one of SVC_PRINCIPAL_KEY',
   ],
+  [
+    'an API key in the variable that must name its file',
+    [],
+    { SVC_URL: 'https://svc.example', SVC_PRINCIPAL_KEY_FILE: 'dk_pr_secretsecret' },
+    'SVC_PRINCIPAL_KEY_FILE cannot be read: ENOENT',
+  ],
   ['an API key of two words', [], { ...at, SVC_PRINCIPAL_KEY: 'dk_pr_secretsecret x' }, 'one word'],
   ['a signing key without its kid', [], { ...at, SVC_PRINCIPAL_JWK_FILE: file('a', '{}') }, 'go together'],
   [

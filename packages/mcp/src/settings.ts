@@ -182,6 +182,8 @@ const readText = (name: string, file: string, maxBytes: number): string => {
     if (size > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new SettingsError(`${name} cannot be read: ${(error as Error).message}`);
+    // Node's message quotes the path, which may be the secret itself, put into the variable by mistake.
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new SettingsError(`${name} cannot be read: ${code ?? message}`);
   }
 };
