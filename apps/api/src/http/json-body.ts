@@ -86,6 +86,8 @@ const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Uint8Arr
     const onEnd = () =>
       finish(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     const onGone = () => finish(() => reject(new ClientGone()));
+    // The events of a client that left while its key was looked up are over.
+    if (request.destroyed) return reject(new ClientGone());
     // An error may occur after this function has removed its listeners; without any listener it would end the process.
     request.on('error', () => undefined);
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);

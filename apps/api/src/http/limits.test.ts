@@ -1,5 +1,6 @@
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { startService, TOKENS } from '../../test/world/http-fixture.ts';
+import { exampleBody, examplePath, startService, TOKENS } from '../../test/world/http-fixture.ts';
 import type { Caller } from './caller.ts';
 
 const limitOf = (headers: Headers) =>
@@ -104,6 +105,25 @@ describe('The rate limits', () => {
     while (held.length === 0) await new Promise(setImmediate);
     held[0]?.();
     expect((await next).status).toBe(500);
+  });
+
+  it('leave no call counted as under way whose client disconnected while its key was looked up', async () => {
+    const caller = { class: 'principal', subject: 'did:web:a.example', orgId: null, keyId: '1'.repeat(12) };
+    let answer = () => {};
+    const lookedUp = new Promise<Caller>((resolve) => {
+      answer = () => resolve(caller as unknown as Caller);
+    });
+    const { call, port, log } = await startService({
+      deps: { authenticate: () => lookedUp },
+      limits: { subjectAtOnce: 1 },
+    });
+    const [id, body] = ['revokeGrant', JSON.stringify(exampleBody('revokeGrant'))] as const;
+    const head = `POST ${examplePath(id)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.principal}`;
+    connect(port, '127.0.0.1').end(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    // The line is written when the connection is gone.
+    await expect.poll(() => log.join('')).toContain(`"route":"${id}","status":0`);
+    answer();
+    expect((await call('GET', '/me', { token: TOKENS.principal })).status).toBe(200);
   });
 
   it('count public calls per address, including unknown paths, 405 and OPTIONS', async () => {
