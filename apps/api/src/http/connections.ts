@@ -8,7 +8,8 @@ import { Tally } from '@svc/service';
 import { limiterKeyOf, socketAddressOf } from './client-ip.ts';
 
 interface Connection {
-  requestsInFlight: number;
+  /** Answers that have not been closed. With pipelining, all but the first wait for the connection. */
+  readonly open: Set<ServerResponse>;
   last: { readonly request: IncomingMessage; readonly response: ServerResponse } | null;
 }
 
@@ -25,26 +26,27 @@ export class Connections {
         return socket.destroy();
       }
       this.#perAddress.add(address, 1);
-      this.#open.set(socket, { requestsInFlight: 0, last: null });
+      this.#open.set(socket, { open: new Set(), last: null });
       return socket.once('close', () => this.#forget(socket, address));
     });
   }
 
   #forget(socket: Socket, address: string): void {
+    const { open } = this.#open.get(socket) ?? { open: [] };
     this.#open.delete(socket);
     this.#perAddress.add(address, -1);
+    for (const response of open) if (response.socket === null) closeUnsent(response);
   }
 
   begin(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.#open.get(request.socket);
     if (connection === undefined) return;
-    connection.requestsInFlight += 1;
+    connection.open.add(response);
     connection.last = { request, response };
   }
 
-  end(request: IncomingMessage): void {
-    const connection = this.#open.get(request.socket);
-    if (connection !== undefined) connection.requestsInFlight -= 1;
+  end(request: IncomingMessage, response: ServerResponse): void {
+    this.#open.get(request.socket)?.open.delete(response);
   }
 
   /**
@@ -59,7 +61,7 @@ export class Connections {
   }
 
   closeIdle(): void {
-    for (const [socket, { requestsInFlight }] of this.#open) if (requestsInFlight === 0) socket.destroy();
+    for (const [socket, { open }] of this.#open) if (open.size === 0) socket.destroy();
   }
 
   /** Cuts the remaining connections and returns their number. */
@@ -69,3 +71,9 @@ export class Connections {
     return count;
   }
 }
+
+/** Node closes only the answer that has the connection when this ends, and no answer that waits behind it. */
+const closeUnsent = (response: ServerResponse): void => {
+  response.destroy();
+  response.emit('close');
+};

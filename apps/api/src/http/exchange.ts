@@ -110,7 +110,7 @@ export class Exchange {
   /** Aborted when the connection is closed before the answer was sent. */
   clientGone(): AbortSignal {
     const gone = new AbortController();
-    if (this.response.closed) gone.abort();
+    if (this.response.destroyed) gone.abort();
     else this.response.once('close', () => gone.abort());
     return gone.signal;
   }
@@ -148,7 +148,7 @@ export class Exchange {
     let cut: NodeJS.Timeout | undefined;
     try {
       for await (const part of stream) {
-        if (response.closed) throw new ClientGone();
+        if (response.destroyed) throw new ClientGone();
         if (streamMs !== undefined) cut ??= setTimeout(() => response.destroy(), streamMs);
         if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
         if (!response.write(this.#asSent(part))) await drained(response);
@@ -201,6 +201,6 @@ const drained = (response: ServerResponse): Promise<void> =>
     };
     const onDrain = () => settle(resolve);
     const onClose = () => settle(() => reject(new ClientGone()));
-    if (response.closed) return onClose();
+    if (response.destroyed) return onClose();
     response.once('drain', onDrain).once('close', onClose);
   });

@@ -71,7 +71,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
     connections.begin(request, response);
     deps.metrics.begin();
     response.once('close', () => {
-      connections.end(request);
+      connections.end(request, response);
       finish(exchange, deps.metrics, accessLog);
     });
     return exchange;

@@ -115,7 +115,10 @@ export const sendFailure = (
     logger.error({ ...context, detail: known.detail, err: known.cause }, known.message);
   else if (known.status >= 500)
     unavailable.write({ ...context, detail: known.detail, err: known.cause }, known.message);
+  const { response } = exchange;
+  if (!response.headersSent) exchange.send(answerOfError(error, exchange.settings.publicBaseUrl));
+  // It waits behind another answer: the connection is closed when it has it.
+  else if (response.socket === null) response.destroy();
   // Reset, not closed: for an HTTP/1.0 client the end of the connection is the end of the body.
-  if (exchange.response.headersSent) exchange.response.socket?.resetAndDestroy();
-  else exchange.send(answerOfError(error, exchange.settings.publicBaseUrl));
+  else response.socket.resetAndDestroy();
 };

@@ -201,3 +201,74 @@ it('The reader of an ordinary answer that reads nothing for too long is cut', as
   await once(socket, 'close');
   expect(read).toBeLessThan(stats.day.length);
 });
+
+describe('A streamed answer that waits behind another one on its connection', () => {
+  const CONTENT_TYPE = 'text/csv; charset=utf-8; header=present' as const;
+
+  /** Asks for a body of `parts` on the connection of a request that is answered once `answerFirst` is called. */
+  const askBehind = async (parts: () => AsyncIterable<string>) => {
+    const { state, stream } = makeBody(parts);
+    let answerFirst = () => {};
+    const first = new Promise<void>((resolve) => {
+      answerFirst = resolve;
+    });
+    const service = await startService({
+      handlers: {
+        getHealth: () => first.then(() => ({ status: 200, body: { ok: true } })),
+        exportDecisions: async () =>
+          ({ status: 200, stream, contentType: CONTENT_TYPE, headers: {} }) as never,
+      },
+    });
+    const socket = connect(service.port, '127.0.0.1').setEncoding('utf8');
+    const headers = `HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.rp}\r\n\r\n`;
+    socket.write(`GET /healthz ${headers}GET ${PATH} ${headers}`);
+    await expect.poll(() => service.registry.metrics()).toContain('svc_http_requests_in_flight 2');
+    return { ...service, state, socket, answerFirst };
+  };
+
+  const expectBothEnded = async ({ log, registry, state }: Awaited<ReturnType<typeof askBehind>>) => {
+    await expect.poll(() => log.join('')).toMatch(/"route":"exportDecisions","status":0/);
+    await expect.poll(() => state.ended).toBe(1);
+    expect(await registry.metrics()).toContain('svc_http_requests_in_flight 0');
+  };
+
+  it('ends with the connection', async () => {
+    const asked = await askBehind(manyMegabytes);
+    await expect.poll(() => asked.state.made).toBe(1);
+    asked.socket.destroy();
+    await expectBothEnded(asked);
+    expect(asked.state.made).toBe(1);
+  });
+
+  it('is not produced when the connection has ended before', async () => {
+    let begin = () => {};
+    const mayBegin = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const asked = await askBehind(async function* () {
+      await mayBegin;
+      yield* manyMegabytes();
+    });
+    asked.socket.destroy();
+    await expect.poll(() => asked.log.join('')).toMatch(/"route":"exportDecisions","status":0/);
+    begin();
+    await expectBothEnded(asked);
+    expect(asked.state.made).toBe(1);
+  });
+
+  it('that fails after its first part cuts the connection behind the other one', async () => {
+    const asked = await askBehind(async function* () {
+      yield 'a,b\r\n';
+      throw new Error('storage went away');
+    });
+    await expect.poll(() => asked.log.join('')).toContain('storage went away');
+    let seen = '';
+    asked.socket.on('data', (text) => {
+      seen += text;
+    });
+    asked.answerFirst();
+    await once(asked.socket, 'close');
+    expect(seen.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+    await expectBothEnded(asked);
+  });
+});
