@@ -78,6 +78,8 @@ export interface Route {
   readonly description: string;
   readonly auth: readonly AuthClass[];
   readonly limiter: LimiterBucket;
+  /** True: the call does nothing but take authority away. It must be possible at any time (protocol §13). */
+  readonly withdraws?: true;
   /** Absent: every deployment has the route. */
   readonly feature?: Feature;
   readonly params?: z.ZodObject;

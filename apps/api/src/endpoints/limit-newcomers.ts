@@ -1,22 +1,13 @@
 /**
  * Counts the changes of an org that signed itself up and has no plan against the org's lifetime limit (protocol §13,
- * decision 36). Every route that changes something counts, including new routes, except those listed here.
+ * decision 36). Every route that changes something counts, including new routes, except those that take authority away
+ * and those listed here.
  */
-import { type RouteId, routes } from '@svc/contract';
+import { type Route, type RouteId, routes } from '@svc/contract';
 import { type Caller, requireRoomForChange, type ServiceDeps, tenantOf } from '@svc/service';
 import { type Handlers, wrapHandlers } from '../http/index.ts';
 
 const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
-  // It must be possible to take authority away at any time.
-  'revokeGrant',
-  'disableAgent',
-  'retireKey',
-  'compromiseKey',
-  'revokeApiKey',
-  'revokeOrgApiKey',
-  'pause',
-  'rejectRequest',
-  'cancelAccessRequest',
   // These send fewer events, or store something that has another limit.
   'disableEventSubscription',
   'deleteEventSubscription',
@@ -29,8 +20,8 @@ const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
 
 /** True: calls of the route count. Decisions have their own limits. */
 export const isCounted = (id: RouteId): boolean => {
-  const { method, limiter } = routes[id];
-  return (method as string) !== 'get' && limiter === 'authenticated' && !NOT_COUNTED.has(id);
+  const { method, limiter, withdraws }: Route = routes[id];
+  return method !== 'get' && limiter === 'authenticated' && withdraws !== true && !NOT_COUNTED.has(id);
 };
 
 export const limitNewcomers = (

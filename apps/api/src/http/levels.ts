@@ -36,6 +36,17 @@ export const countsAt = (
   return [key, subject, { limiter: levels.org, name: orgId, limit: limits.org }];
 };
 
+/** True: other subjects share the caller's org. */
+export const isMember = (caller: Caller): boolean => caller.class !== 'org' && orgOfCaller(caller) !== null;
+
+/** The counts that other keys of the caller's subject cannot use up. A member stays within the limit of its org. */
+export const reservedOf = (
+  { key, org }: Levels,
+  counts: readonly LevelCount[],
+  caller: Caller,
+): readonly LevelCount[] =>
+  counts.filter(({ limiter }) => limiter === key || (limiter === org && isMember(caller)));
+
 /** The limit that refuses, or else the one with the least left, after `calls` more. */
 export const tightestOf = ([first, ...others]: readonly LevelCount[], calls: number): Allowance => {
   if (first === undefined) throw new Error('a caller without a limit');

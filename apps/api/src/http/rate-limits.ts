@@ -4,7 +4,7 @@
 export interface RateLimits {
   /** Per key. */
   readonly authenticatedPerMinute: number;
-  /** All keys of a subject together: more than one key may make, so that a stolen key does not use up the limit. */
+  /** All keys of a subject together: more than one key may make. */
   readonly subjectPerMinute: number;
   /** An org with all its members. */
   readonly orgPerMinute: number;
@@ -18,6 +18,12 @@ export interface RateLimits {
   /** Requests under way at once, without verifications. */
   readonly subjectAtOnce: number;
   readonly orgAtOnce: number;
+  /**
+   * Calls of a key that take authority away and are let in whatever other keys of its subject have used up: the first
+   * in a minute, and at once. A key that was issued within the last minute has no such calls.
+   */
+  readonly reservedPerMinute: number;
+  readonly reservedAtOnce: number;
   /** Calls of self-serve, per provision key. */
   readonly selfServePerMinute: number;
   /** Calls of the sandbox, per client address. */
@@ -44,6 +50,8 @@ export const RATE_LIMITS: RateLimits = {
   newcomerVerifiesPerMinute: 600,
   subjectAtOnce: 128,
   orgAtOnce: 256,
+  reservedPerMinute: 30,
+  reservedAtOnce: 6,
   selfServePerMinute: 60,
   sandboxPerMinute: 60,
   publicPerMinute: 300,

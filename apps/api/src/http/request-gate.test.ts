@@ -21,7 +21,24 @@ const claimant = {
   ...{ class: 'rp', subject: 'did:web:c.example', keyId: 'd', isNewcomer: false },
   relyingParty: { orgId: 'org_3' },
 } as unknown as Caller;
+/** A key of a Principal with several, issued at `createdAtMs`. */
+const keyOf = (keyId: string, orgId: string | null, createdAtMs = 0) =>
+  ({
+    ...{ class: 'principal', subject: 'did:web:many.example', orgId, keyId },
+    key: { createdAtMs },
+  }) as unknown as Caller;
+const orgKey = {
+  ...{ class: 'org', role: 'admin', subject: 'org_1', keyId: 'orgKey' },
+  key: { createdAtMs: 0 },
+} as unknown as Caller;
+/** The time of every request: a minute after the keys were issued. */
+const NOW_MS = 60_000;
 const MEMBERS = new Map([
+  ['dk_principal_stolen', keyOf('stolen', null)],
+  ['dk_principal_own', keyOf('own', null)],
+  ['dk_principal_young', keyOf('young', null, 1)],
+  ['dk_principal_member', keyOf('member', 'org_1')],
+  ['dk_org_admin_one', orgKey],
   ['dk_rp_d', claimant],
   ['dk_principal_a', member('a', 'org_1')],
   ['dk_principal_b', member('b', 'org_1')],
@@ -41,7 +58,7 @@ const startGate = (limits: Partial<RateLimits> = {}) => {
     lookedUp.push(token);
     return token === REVOKER ? revoker : (MEMBERS.get(token) ?? null);
   };
-  const gate = new RequestGate({ nowMs: () => 0 }, authenticate, { ...RATE_LIMITS, ...limits });
+  const gate = new RequestGate({ nowMs: () => NOW_MS }, authenticate, { ...RATE_LIMITS, ...limits });
   /** 200, or the status of the refusal. */
   const ask = async (ip: string, token: string, route: Route = routes.getMe): Promise<number> => {
     const headers = { 'x-forwarded-for': ip, authorization: `Bearer ${token}` };
@@ -112,6 +129,51 @@ describe('A relying party under the DID of another customer’s Principal', () =
   it('uses nothing of the Principal’s limit of concurrent calls', async () => {
     expect(await askBeside({ subjectAtOnce: 2 }, 3)).toEqual([200, 200, 429, 200]);
   });
+});
+
+describe('A key that uses up the limits of its subject', () => {
+  /** Statuses of calls with the owner's key, after the stolen one has used up `limits`. */
+  const askAfter = async (limits: Partial<RateLimits>, asked: readonly (readonly [string, Route])[]) => {
+    const { ask } = startGate(limits);
+    for (const route of [routes.getMe, routes.revokeGrant, routes.getMe])
+      await ask('198.51.100.7', 'dk_principal_stolen', route);
+    const statuses = [];
+    for (const [token, route] of asked) statuses.push(await ask('198.51.100.7', `dk_${token}`, route));
+    return statuses;
+  };
+  const { getMe, revokeGrant, revokeApiKey, disableAgent } = routes;
+
+  it.each([
+    ['of a minute', { subjectPerMinute: 1, orgPerMinute: 1 }],
+    ['at once', { subjectAtOnce: 1, orgAtOnce: 1 }],
+  ])('keeps no other key of it from taking authority away (limits %s)', async (_, limits) => {
+    const asked = [getMe, revokeGrant, revokeApiKey, disableAgent, getMe];
+    const own = asked.map((route) => ['principal_own', route] as const);
+    expect(await askAfter(limits, own)).toEqual([429, 200, 200, 200, 429]);
+  });
+
+  it.each([
+    ['in a minute', { subjectPerMinute: 1, reservedPerMinute: 2 }],
+    ['at once', { subjectAtOnce: 1, reservedAtOnce: 2 }],
+  ])('bounds what the others may take away beyond them (limits %s)', async (_, limits) => {
+    const own = Array.from({ length: 3 }, () => ['principal_own', revokeGrant] as const);
+    expect(await askAfter(limits, own)).toEqual([200, 200, 429]);
+  });
+
+  it('gains nothing by issuing keys: one that was issued within the last minute is refused with its subject', async () => {
+    for (const limits of [{ subjectPerMinute: 1 }, { subjectAtOnce: 1 }])
+      expect(await askAfter(limits, [['principal_young', revokeGrant]])).toEqual([429]);
+  });
+});
+
+it('What members of an org use up keeps no key of the org from taking authority away, and refuses members', async () => {
+  for (const limits of [{ orgPerMinute: 1 }, { orgAtOnce: 1 }]) {
+    const { ask } = startGate(limits);
+    const statuses = [];
+    for (const token of ['dk_principal_a', 'dk_principal_member', 'dk_org_admin_one'])
+      statuses.push(await ask('198.51.100.7', token, routes.revokeGrant));
+    expect(statuses).toEqual([200, 429, 200]);
+  }
 });
 
 describe('The limit of concurrent verifications', () => {

@@ -7,7 +7,7 @@
  * address, since it is a live key. A key that has used up a limit causes no look-up.
  */
 import type { AuthClass, Route } from '@svc/contract';
-import { type Clock, type Tenant, tenantOf } from '@svc/service';
+import { type Clock, tenantOf } from '@svc/service';
 import { AddressLimiter } from './address-limiter.ts';
 import { Admission } from './admission.ts';
 import { ApiError } from './api-error.ts';
@@ -15,12 +15,24 @@ import type { Authenticate, Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { InFlight } from './in-flight.ts';
 import { inTime } from './in-time.ts';
-import { countsAt, type LevelCount, Levels, nameOfCaller, take, tightestOf } from './levels.ts';
+import {
+  countsAt,
+  isMember,
+  type LevelCount,
+  Levels,
+  nameOfCaller,
+  reservedOf,
+  take,
+  tightestOf,
+} from './levels.ts';
 import { type Allowance, RateLimiter } from './rate-limiter.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { WorkingCredentials } from './working-credentials.ts';
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,1024}=*)$/i;
+
+/** The window of the limits. */
+const RESERVED_AFTER_MS = 60_000;
 
 export const FAILED_AUTHENTICATIONS = ['no credential', 'unknown or revoked', 'too many before'] as const;
 /** `too many before`: so many authentications of the address had failed that the credential was not looked up. */
@@ -29,6 +41,7 @@ export type FailedAuthentication = (typeof FAILED_AUTHENTICATIONS)[number];
 export class RequestGate {
   readonly #verify: Levels;
   readonly #authenticated: Levels;
+  readonly #reserved: RateLimiter;
   readonly #selfServe: RateLimiter;
   readonly #sandbox: AddressLimiter;
   readonly #public: AddressLimiter;
@@ -40,13 +53,14 @@ export class RequestGate {
   readonly #working = new WorkingCredentials();
 
   constructor(
-    clock: Pick<Clock, 'nowMs'>,
+    private readonly clock: Pick<Clock, 'nowMs'>,
     private readonly authenticate: Authenticate,
     private readonly limits: RateLimits,
     private readonly onFailure: (why: FailedAuthentication) => void = () => {},
   ) {
     this.#verify = new Levels(clock);
     this.#authenticated = new Levels(clock);
+    this.#reserved = new RateLimiter(clock);
     this.#selfServe = new RateLimiter(clock);
     this.#sandbox = new AddressLimiter(clock, limits.countedAddresses);
     this.#public = new AddressLimiter(clock, limits.countedAddresses);
@@ -67,8 +81,9 @@ export class RequestGate {
     exchange.caller = caller;
     const counts = this.#countsOf(route, caller);
     enforceLimit(exchange, tightestOf(counts, 1));
-    exchange.leave = this.#enter(route, exchange, tenantOf(caller));
+    exchange.leave = this.#enter(route, exchange, caller);
     take(counts, 1);
+    if (route.withdraws === true) this.#reserved.take(nameOfCaller(caller), this.limits.reservedPerMinute);
     requireClass(route.auth, caller);
     return caller;
   }
@@ -77,7 +92,10 @@ export class RequestGate {
    * Verifications have no limit per subject here: decisions are gathered from all callers, so admission limits their
    * total.
    */
-  #enter(route: Route, exchange: Exchange, tenant: Tenant): () => void {
+  #enter(route: Route, exchange: Exchange, caller: Caller): () => void {
+    const tenant = tenantOf(caller);
+    if (this.#isReserved(route, caller))
+      return this.#inFlight.enter(tenant, { key: nameOfCaller(caller), isMember: isMember(caller) });
     if (route.limiter !== 'verify') return this.#inFlight.enter(tenant);
     const leave = this.#admission.enter(tenant, performance.now());
     return () => {
@@ -169,16 +187,28 @@ export class RequestGate {
     const { limits } = this;
     if (route.limiter === 'self-serve' && caller.class === 'provision')
       return [{ limiter: this.#selfServe, name, limit: limits.selfServePerMinute }];
-    if (route.limiter !== 'verify' || caller.class !== 'rp')
-      return countsAt(this.#authenticated, caller, {
+    if (route.limiter !== 'verify' || caller.class !== 'rp') {
+      const counts = countsAt(this.#authenticated, caller, {
         key: limits.authenticatedPerMinute,
         subject: limits.subjectPerMinute,
         org: limits.orgPerMinute,
       });
+      return this.#isReserved(route, caller) ? reservedOf(this.#authenticated, counts, caller) : counts;
+    }
     const { verifyRateLimitPerMinute: key } = caller.relyingParty;
     const subject = key * limits.keysWorthOfVerifies;
     const org = caller.isNewcomer ? limits.newcomerVerifiesPerMinute : limits.orgVerifiesPerMinute;
     return countsAt(this.#verify, caller, { key, subject, org });
+  }
+
+  /**
+   * True: the call takes authority away, and is one of those that other keys of its subject cannot use up (decision
+   * 134). In one window no more keys have such calls than were live as it began, however many are issued.
+   */
+  #isReserved({ withdraws }: Route, caller: Caller): boolean {
+    if (withdraws !== true || !('key' in caller)) return false;
+    const isOld = this.clock.nowMs() - caller.key.createdAtMs >= RESERVED_AFTER_MS;
+    return isOld && this.#reserved.peek(nameOfCaller(caller), this.limits.reservedPerMinute).allowed;
   }
 }
 

@@ -37,6 +37,7 @@ export const agentRoutes = {
     ].join('\n'),
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
+    withdraws: true,
     params: z.strictObject({ did: didKey }),
     query: actingFor,
     responses: { 200: json(agentDisabled, 'Disabled: every Grant naming the Agent is revoked.') },

@@ -68,6 +68,7 @@ export const apiKeyRoutes = {
     ].join('\n'),
     auth: ['rp', 'principal', 'org:admin', 'admin'],
     limiter: 'authenticated',
+    withdraws: true,
     params: keyParams,
     query: z.strictObject({
       subject: didWeb

@@ -82,6 +82,7 @@ export const approvalRoutes = {
     description: 'Cancels a request that you no longer need. You may repeat the call.',
     auth: ['rp'],
     limiter: 'authenticated',
+    withdraws: true,
     params: one,
     responses: { 200: json(accessRequest, 'Cancelled.') },
     errors: {
@@ -155,6 +156,7 @@ export const approvalRoutes = {
       'The relying party sees the reason, and cannot ask for the same again for 24 hours. You may repeat the call; the first reason stays. This also works while the domain of a hosted Principal is not proven.',
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
+    withdraws: true,
     params: oneOfPrincipal,
     body: rejectBody,
     responses: { 200: json(accessRequest, 'Rejected.') },

@@ -90,6 +90,7 @@ export const grantRoutes = {
     ].join('\n'),
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
+    withdraws: true,
     query: actingFor,
     body: revokeRequest,
     responses: { 200: json(revokeResponse, 'Revoked, and visible everywhere.') },

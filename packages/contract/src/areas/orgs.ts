@@ -99,6 +99,7 @@ export const orgRoutes = {
     description: 'Takes effect at once and for good; a key may revoke itself. You may repeat the call.',
     auth: ['org:admin', 'admin'],
     limiter: 'authenticated',
+    withdraws: true,
     params: z.strictObject({ org_id: orgId, key_id: apiKeyId }),
     responses: { 200: json(apiKeyRevoked, 'Revoked.') },
     errors: { NOT_FOUND: 'No such org, or no such key of it.' },

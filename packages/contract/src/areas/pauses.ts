@@ -36,6 +36,7 @@ export const pauseRoutes = {
     ].join('\n'),
     auth: ['principal', 'rp', 'org:admin'],
     limiter: 'authenticated',
+    withdraws: true,
     query: acting,
     body: pauseRequest,
     responses: { 200: json(pause, 'Paused, and visible everywhere.') },
