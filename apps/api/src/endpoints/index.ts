@@ -99,7 +99,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller((own) => decisionEndpoints(own, deciding)),
     ...forCaller(outcomeEndpoints),
     ...forCaller((own) => principalEndpoints(own, domainChecks, endedKeys)),
-    ...forCaller((own) => relyingPartyEndpoints(own, authenticator)),
+    ...forCaller((own) => relyingPartyEndpoints(own, domainChecks, authenticator)),
     ...forCaller(claimEndpoints),
     ...forCaller(signingKeyEndpoints),
     ...forCaller(orgEndpoints),

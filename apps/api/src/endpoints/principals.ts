@@ -24,7 +24,7 @@ export const principalEndpoints = (
   endedKeys: EndedKeys,
 ): HandlersOf<'principals'> => ({
   createPrincipal: async ({ caller, body, requestId }) => {
-    const created = await createPrincipal(deps, caller, body, requestId);
+    const created = await createPrincipal(checks.inTurn(deps, caller), caller, body, requestId);
     return { status: 201, body: presentPrincipalCreated(deps.identity, created) };
   },
 

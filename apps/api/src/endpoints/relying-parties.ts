@@ -4,6 +4,7 @@ import { formatTimestamp, isProfileId } from '@svc/protocol';
 import {
   type Authenticator,
   createRelyingParty,
+  type DomainChecks,
   getRelyingParty,
   openClaim,
   type RelyingPartyChange,
@@ -18,10 +19,11 @@ import { presentClaims } from './claims.ts';
 
 export const relyingPartyEndpoints = (
   deps: ServiceDeps,
+  checks: DomainChecks,
   authenticator: Pick<Authenticator, 'forget'>,
 ): HandlersOf<'relying-parties'> => ({
   createRelyingParty: async ({ caller, body, requestId }) => {
-    const created = await createRelyingParty(deps, caller, body, requestId);
+    const created = await createRelyingParty(checks.inTurn(deps, caller), caller, body, requestId);
     return { status: 201, body: presentRelyingPartyCreated(created) };
   },
 
@@ -38,7 +40,7 @@ export const relyingPartyEndpoints = (
   },
 
   verifyRelyingParty: async ({ caller, params, requestId }) => {
-    const relyingParty = await verifyRelyingParty(deps, caller, params.did, requestId);
+    const relyingParty = await verifyRelyingParty(checks.inTurn(deps, caller), caller, params.did, requestId);
     authenticator.forget(relyingParty.did);
     const claims = openClaim('relying_party', relyingParty);
     return { status: 200, body: presentClaims(deps.identity, relyingParty.did, claims) };

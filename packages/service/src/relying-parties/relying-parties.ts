@@ -147,23 +147,26 @@ export const updateRelyingParty = async (
   requireSettingsWritable(caller);
   const before = await getRelyingParty(deps, caller, did);
   if (!isOther(before, change)) return before;
-  return deps.store.transaction(async (tx) => {
-    const updated = await tx.relyingParties.update(did, change);
-    if (updated === null) throw notFound(`No relying party ${did}.`);
-    assertStillOf(caller, updated, did);
-    await lockLiveKey(tx, caller);
-    const details = auditableChange(change);
-    await tx.audit.insert(
-      auditEvent(deps, caller, {
-        action: 'relying_party.update',
-        target: did,
-        requestId,
-        orgId: updated.orgId,
-        details,
-      }),
-    );
-    return updated;
-  });
+  return deps.store.transaction(
+    async (tx) => {
+      const updated = await tx.relyingParties.update(did, change);
+      if (updated === null) throw notFound(`No relying party ${did}.`);
+      assertStillOf(caller, updated, did);
+      await lockLiveKey(tx, caller);
+      const details = auditableChange(change);
+      await tx.audit.insert(
+        auditEvent(deps, caller, {
+          action: 'relying_party.update',
+          target: did,
+          requestId,
+          orgId: updated.orgId,
+          details,
+        }),
+      );
+      return updated;
+    },
+    { exclusiveKey: exclusiveKeyOfRelyingParty(did) },
+  );
 };
 
 /** False when the change equals the stored settings; then nothing is changed or recorded. */

@@ -6,7 +6,7 @@
 
 import { mayAdministerRelyingParty } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
-import { findTenantFor } from '../access/tenant.ts';
+import { exclusiveKeyOfRelyingParty, findTenantFor } from '../access/tenant.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound, serviceUnavailable } from '../errors.ts';
@@ -41,19 +41,22 @@ const endClaim = (
   { did, verificationToken }: RelyingPartyRecord,
   requestId: string,
 ): Promise<RelyingPartyRecord> =>
-  deps.store.transaction(async (tx) => {
-    const locked = await tx.relyingParties.findForUpdate(did);
-    if (locked === null || locked.verificationToken !== verificationToken)
-      throw notFound(`No relying party ${did} for this key.`);
-    if (locked.claimExpiresAtMs === null) return locked;
-    await tx.relyingParties.endClaim(did);
-    await tx.claims.forgetContesting({ did, kind: 'relying_party' });
-    const { orgId } = locked;
-    const details = { claim: 'proven' };
-    await tx.audit.insert(
-      auditEvent(deps, caller, { action: 'relying_party.update', target: did, requestId, orgId, details }),
-    );
-    const proven = await tx.relyingParties.find(did);
-    if (proven === null) throw internal(`no relying party ${did}`);
-    return proven;
-  });
+  deps.store.transaction(
+    async (tx) => {
+      const locked = await tx.relyingParties.findForUpdate(did);
+      if (locked === null || locked.verificationToken !== verificationToken)
+        throw notFound(`No relying party ${did} for this key.`);
+      if (locked.claimExpiresAtMs === null) return locked;
+      await tx.relyingParties.endClaim(did);
+      await tx.claims.forgetContesting({ did, kind: 'relying_party' });
+      const { orgId } = locked;
+      const details = { claim: 'proven' };
+      await tx.audit.insert(
+        auditEvent(deps, caller, { action: 'relying_party.update', target: did, requestId, orgId, details }),
+      );
+      const proven = await tx.relyingParties.find(did);
+      if (proven === null) throw internal(`no relying party ${did}`);
+      return proven;
+    },
+    { exclusiveKey: exclusiveKeyOfRelyingParty(did) },
+  );
