@@ -17,16 +17,13 @@ import { type Repositories, StoreError } from '../ports/store.ts';
 import { isAllowedDomain, isServiceManagedDomain, managedRelyingPartyDid } from '../principals/domain.ts';
 import { requireOpenSlug } from '../principals/reserved-slugs.ts';
 
-export interface RelyingPartyCreateRequest {
-  readonly kind: 'managed' | 'hosted';
-  readonly slug?: string | undefined;
-  readonly did?: DidWeb | undefined;
+export type RelyingPartyCreateRequest = {
   readonly name?: string | undefined;
   readonly proof_window_seconds: number;
   readonly verify_rate_limit_per_minute: number;
   readonly profile: ProfileId;
   readonly org_id?: OrgId | null | undefined;
-}
+} & ({ readonly kind: 'managed'; readonly slug: string } | { readonly kind: 'hosted'; readonly did: DidWeb });
 
 export interface RelyingPartyCreated {
   readonly relyingParty: RelyingPartyRecord;
@@ -107,17 +104,14 @@ const insertRelyingParty = async (
 const identify = (
   { identity }: ServiceDeps,
   caller: Caller,
-  { kind, slug, did }: RelyingPartyCreateRequest,
+  request: RelyingPartyCreateRequest,
 ): { readonly did: DidWeb; readonly slug: string | null } => {
-  if (kind === 'managed') {
-    if (slug === undefined) throw invalidRequest('slug: required with kind "managed"');
-    if (did !== undefined)
-      throw invalidRequest('did: the service makes the DID of a managed relying party; leave it out');
+  if (request.kind === 'managed') {
+    const { slug } = request;
     requireOpenSlug(caller, slug);
     return { did: managedRelyingPartyDid(identity, slug), slug };
   }
-  if (did === undefined) throw invalidRequest('did: required with kind "hosted"');
-  if (slug !== undefined) throw invalidRequest('slug: only with kind "managed"; leave it out');
+  const { did } = request;
   if (parseDidWeb(did) === null || !isAllowedDomain(identity, did))
     throw invalidRequest('did: must be did:web:<host>[:<segment>…] without a port');
   if (isServiceManagedDomain(identity, did))
