@@ -13,7 +13,7 @@ export interface InFlightLimits {
 }
 
 /** Places of a key that other keys of its subject cannot take. */
-export interface Reserve {
+interface Reserve {
   readonly key: string;
   /** True: the request takes a place of its org too. */
   readonly isMember: boolean;
