@@ -1,8 +1,16 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { type DidWeb, formatSeconds, jcs, type Sha256, sha256Of, signCompactJws } from '@svc/protocol';
+import {
+  type CryptoPort,
+  type DidWeb,
+  formatSeconds,
+  jcs,
+  type Sha256,
+  sha256Of,
+  signCompactJws,
+} from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ServiceDeps } from '../deps.ts';
 import { parseKeySet } from '../service-keys/key-set.ts';
 import { StatusListReader } from './status-list-reader.ts';
@@ -49,20 +57,29 @@ const credentialOf = ({
 };
 
 const readerOf = async (forged: Forged = {}) => {
-  const credential = await credentialOf(forged);
-  const world = { nowMs: NOW_MS, reads: 0 };
-  const findStatusCredential = async () => {
+  const world = { nowMs: NOW_MS, reads: 0, checks: 0, credential: await credentialOf(forged), keys };
+  const findStatusCredential = vi.fn(async () => {
     world.reads += 1;
+    const { credential } = world;
     return { credential, credentialHash: sha256Of(nativeCrypto, credential) as Sha256 };
+  });
+  const verify: CryptoPort['verify'] = (...asked) => {
+    world.checks += 1;
+    return nativeCrypto.verify(...asked);
   };
   const deps = {
     store: { verify: { findStatusCredential } },
     clock: { nowMs: () => world.nowMs, resync: async () => {} },
-    crypto: nativeCrypto,
-    identity: { did: DID, statusKeys: keys },
+    crypto: { ...nativeCrypto, verify },
+    identity: {
+      did: DID,
+      get statusKeys() {
+        return world.keys;
+      },
+    },
     log: { warn: () => {}, error: () => {} },
   } as unknown as ServiceDeps;
-  return { world, reader: new StatusListReader(deps) };
+  return { world, findStatusCredential, reader: new StatusListReader(deps) };
 };
 
 describe('a status list', () => {
@@ -117,5 +134,59 @@ describe('a status list', () => {
     world.nowMs -= 1;
     expect(await reader.find(URL_1, 8)).toMatchObject({ value: { checkedAtMs: world.nowMs } });
     expect(world.reads).toBe(2);
+  });
+
+  it('is loaded once for all requests that need it at the same time', async () => {
+    const { reader, world } = await readerOf();
+    const found = await Promise.all(Array.from({ length: 64 }, (_, i) => reader.find(URL_1, i)));
+    expect(found.filter((status) => status.answer === 'found' && status.value.revoked)).toHaveLength(1);
+    expect(world).toMatchObject({ reads: 1, checks: 1 });
+    world.nowMs += 25_000;
+    await Promise.all(Array.from({ length: 64 }, (_, i) => reader.find(URL_1, i)));
+    expect(world.reads).toBe(2);
+  });
+
+  it('that is forgotten while it is loaded is read again, and the failure of the first load does not drop the second', async () => {
+    const { reader, world, findStatusCredential } = await readerOf();
+    let fail = (_: Error) => {};
+    findStatusCredential.mockImplementationOnce(
+      () =>
+        new Promise((_, reject) => {
+          fail = reject;
+        }),
+    );
+    const first = reader.find(URL_1, 7);
+    reader.forget(URL_1);
+    expect(await reader.find(URL_1, 7)).toMatchObject({ value: { revoked: true } });
+    fail(new Error('storage'));
+    await expect(first).rejects.toThrow('storage');
+    await reader.find(URL_1, 7);
+    expect(world.reads).toBe(1);
+  });
+
+  it('is read again after a failure', async () => {
+    const { reader, findStatusCredential } = await readerOf();
+    findStatusCredential.mockRejectedValueOnce(new Error('storage'));
+    await expect(reader.find(URL_1, 7)).rejects.toThrow('storage');
+    expect(await reader.find(URL_1, 7)).toMatchObject({ value: { revoked: true } });
+  });
+
+  it('that is read again is checked again only if its credential or the keys of the service have changed', async () => {
+    const { reader, world } = await readerOf();
+    const readAgain = () => {
+      reader.forget(URL_1);
+      return reader.find(URL_1, 7);
+    };
+    await readAgain();
+    expect(await readAgain()).toMatchObject({ value: { revoked: true, checkedAtMs: NOW_MS } });
+    expect(world).toMatchObject({ reads: 2, checks: 1 });
+    world.credential = await credentialOf({ validUntil: formatSeconds(NOW_MS + 60_000) });
+    expect(await readAgain()).toMatchObject({ answer: 'found' });
+    expect(world.checks).toBe(2);
+    world.nowMs += 60_000;
+    expect(await readAgain()).toEqual({ answer: 'unavailable' });
+    world.nowMs -= 60_000;
+    world.keys = { ...keys, published: [] };
+    expect(await readAgain()).toEqual({ answer: 'unavailable' });
   });
 });

@@ -1,19 +1,25 @@
 /**
  * Reads status lists for the engine: the stored credential, with its signature checked under the service's own keys.
- * The bits are cached for less than the maximum age in the trust configuration. A list is unavailable, so that nothing
- * is allowed by it, if it is missing, does not verify or is not the list that was asked for.
+ * The bits are cached for less than the maximum age in the trust configuration, and requests that need the same list at
+ * the same time share one load. A list is unavailable, so that nothing is allowed by it, if it is missing, does not
+ * verify or is not the list that was asked for.
  */
 import { type Answer, found, type Sha256, type StatusFact, TRUST_CONFIG, unavailable } from '@svc/protocol';
 import { getBit } from '@svc/status-list';
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
-import { readOwnCredential } from '../grants/own-credential.ts';
+import { type OwnCredential, readOwnCredential } from '../grants/own-credential.ts';
 
-interface LoadedList {
-  readonly bits: Uint8Array;
+interface CheckedList extends OwnCredential {
   readonly credentialHash: Sha256;
-  readonly validFrom: string;
+  /** The service's keys under which the credential was checked. */
+  readonly keys: ServiceDeps['identity']['statusKeys']['published'];
+}
+
+interface Load {
+  /** When the load began. */
   readonly loadedAtMs: number;
+  readonly list: Promise<CheckedList | null>;
 }
 
 const LISTS_IN_MEMORY = 512;
@@ -23,53 +29,59 @@ const USED_FOR_MS = (TRUST_CONFIG.statusListMaxAgeSeconds - 5) * 1000;
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log'>;
 
 export class StatusListReader {
-  private readonly lists = new LRUCache<string, Promise<LoadedList | null>>({ max: LISTS_IN_MEMORY });
+  private readonly loads = new LRUCache<string, Load>({ max: LISTS_IN_MEMORY });
+  /** As checked last. A list is checked again where its stored credential has another hash or the service other keys. */
+  private readonly checked = new LRUCache<string, CheckedList>({ max: LISTS_IN_MEMORY });
 
   constructor(private readonly deps: Deps) {}
 
   /** The bit at `index`. Rejects when storage does not answer. */
   async find(url: string, index: number): Promise<Answer<StatusFact>> {
-    const list = await this.get(url);
+    const { list: loading, loadedAtMs } = this.get(url);
+    const list = await loading;
     if (list === null || index >= list.bits.length * 8) return unavailable;
-    const { bits, credentialHash, validFrom, loadedAtMs } = list;
+    const { bits, credentialHash, validFrom } = list;
     return found({ revoked: getBit(bits, index), credentialHash, validFrom, checkedAtMs: loadedAtMs });
   }
 
-  /** Drops a list from the cache: the next look-up reads it from storage. */
+  /** Drops a list from the cache, also one that is being loaded: the next look-up reads it from storage. */
   forget(url: string): void {
-    this.lists.delete(url);
+    this.loads.delete(url);
   }
 
-  private async get(url: string): Promise<LoadedList | null> {
-    const remembered = await this.lists.get(url);
-    if (remembered != null && this.isFresh(remembered)) return remembered;
-    const loading = this.load(url);
-    this.lists.set(url, loading);
-    try {
-      const list = await loading;
-      if (list === null) this.lists.delete(url);
-      return list;
-    } catch (error) {
-      this.lists.delete(url);
-      throw error;
-    }
+  private get(url: string): Load {
+    const known = this.loads.get(url);
+    if (known !== undefined && this.isFresh(known)) return known;
+    const loadedAtMs = this.deps.clock.nowMs();
+    const load = { loadedAtMs, list: this.load(url, loadedAtMs) };
+    this.loads.set(url, load);
+    const drop = () => {
+      if (this.loads.peek(url) === load) this.loads.delete(url);
+    };
+    load.list.then((list) => list ?? drop(), drop);
+    return load;
   }
 
   /** A list that was loaded later than now is not fresh: the clock was set back, so its age is unknown. */
-  private isFresh({ loadedAtMs }: LoadedList): boolean {
+  private isFresh({ loadedAtMs }: Load): boolean {
     const ageMs = this.deps.clock.nowMs() - loadedAtMs;
     return ageMs >= 0 && ageMs < USED_FOR_MS;
   }
 
-  private async load(url: string): Promise<LoadedList | null> {
-    const loadedAtMs = this.deps.clock.nowMs();
+  private async load(url: string, loadedAtMs: number): Promise<CheckedList | null> {
     const stored = await this.deps.store.verify.findStatusCredential(url);
     if (stored === null) return this.refuse(url, 'not stored');
-    const read = readOwnCredential(this.deps, url, stored.credential);
+    const { credential, credentialHash } = stored;
+    const keys = this.deps.identity.statusKeys.published;
+    const known = this.checked.get(url);
+    const isKnown = known?.credentialHash === credentialHash && known.keys === keys;
+    const read = isKnown ? known : readOwnCredential(this.deps, url, credential);
     if ('problem' in read) return this.refuse(url, read.problem);
-    const { bits, validFrom, validUntil } = read;
+    const { validUntil } = read;
     if (validUntil !== null && Date.parse(validUntil) <= loadedAtMs) return this.refuse(url, 'expired');
-    return { bits, credentialHash: stored.credentialHash, validFrom, loadedAtMs };
+    const list = { ...read, credentialHash, keys };
+    this.checked.set(url, list);
+    return list;
   }
 
   private refuse(url: string, problem: string): null {
