@@ -50,6 +50,10 @@ export interface LoadedFacts {
 }
 
 const PRINCIPAL_REMEMBERED_MS = 60_000;
+/** Limit of the cached Principals: room for more than 20,000 with one key each. */
+const PRINCIPALS_MAX_BYTES = 64 * 2 ** 20;
+const BYTES_OF_PRINCIPAL = 2_048;
+const BYTES_OF_KEY = 640;
 const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null, isWithheld: false };
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log' | 'didResolver'>;
@@ -63,16 +67,27 @@ export interface FactsRequest {
 }
 
 export class FactLoader {
-  private readonly principals = new LRUCache<string, LoadedPrincipal>({ max: 5_000 });
+  private readonly principals: LRUCache<string, LoadedPrincipal>;
+  /** Principals that are cached for their documents alone: everything else of them is to be read again. */
+  private readonly forgotten = new WeakSet<LoadedPrincipal>();
   private readonly grants = new LRUCache<string, AllocatedGrant>({ max: 50_000 });
   private readonly statusLists: StatusListReader;
   private readonly batcher: Batcher<FactsQuery, FactsRecord>;
   private readonly documents: DocumentRefresher;
 
-  constructor(private readonly deps: Deps) {
+  constructor(
+    private readonly deps: Deps,
+    maxBytes = PRINCIPALS_MAX_BYTES,
+  ) {
+    this.principals = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
     this.statusLists = new StatusListReader(deps);
     this.documents = new DocumentRefresher(deps);
     this.batcher = new Batcher((queries) => deps.store.verify.findFacts(queries));
+  }
+
+  /** Bytes of the cached Principals, as counted. */
+  get size(): number {
+    return this.principals.calculatedSize;
   }
 
   /**
@@ -110,7 +125,8 @@ export class FactLoader {
     const { issuer, id } = grant.value;
     const allocation = this.grants.get(id);
     if (allocation !== undefined) this.statusLists.forget(allocation.statusListUrl);
-    this.principals.delete(issuer);
+    const principal = this.principals.get(issuer);
+    if (principal !== undefined) this.forgotten.add(principal);
     this.grants.delete(id);
   }
 
@@ -169,7 +185,7 @@ export class FactLoader {
 
   private remembered(did: string): LoadedPrincipal | undefined {
     const principal = this.principals.get(did);
-    if (principal === undefined) return undefined;
+    if (principal === undefined || this.forgotten.has(principal)) return undefined;
     // A negative age: the clock was set back, so the age is unknown and the entry is not used.
     const ageMs = this.deps.clock.nowMs() - principal.loadedAtMs;
     return ageMs >= 0 && ageMs < PRINCIPAL_REMEMBERED_MS ? principal : undefined;
@@ -178,8 +194,8 @@ export class FactLoader {
   private remember(record: PrincipalRecord | null, loadedAtMs: number): LoadedPrincipal | null {
     if (record === null) return null;
     const stored = record.document;
-    const parsed = stored === null ? null : parseDidDocument(stored.body, record.did);
-    const document = parsed === null ? null : withKnownKeys(parsed, record.keys);
+    const known = this.principals.get(record.did);
+    const document = known !== undefined && isReadAlike(known.record, record) ? known.document : read(record);
     const kept = stored === null ? null : { hash: stored.hash, resolvedAtMs: stored.resolvedAtMs };
     const principal = { record: { ...record, document: kept }, document, loadedAtMs };
     this.principals.set(record.did, principal);
@@ -192,6 +208,28 @@ export class FactLoader {
     return record;
   }
 }
+
+/** The document in force, with the keys that are recorded. */
+const read = ({ did, document, keys }: PrincipalRecord): DidDocument | null => {
+  const parsed = document === null ? null : parseDidDocument(document.body, did);
+  return parsed === null ? null : withKnownKeys(parsed, keys);
+};
+
+/** Whether `read` gives the same for both: the text, which the hash stands for, and the recorded keys are the same. */
+const isReadAlike = (one: LoadedPrincipal['record'], other: LoadedPrincipal['record']): boolean =>
+  one.document?.hash === other.document?.hash &&
+  one.keys.length === other.keys.length &&
+  one.keys.every(({ kid, publicKeyMultibase }, i) => {
+    const key = other.keys[i];
+    return key?.kid === kid && key.publicKeyMultibase === publicKeyMultibase;
+  });
+
+/** Estimated memory, rather too high than too low. The ids of the keys may be long; everything else is short. */
+const bytesOf = ({ record }: LoadedPrincipal): number => {
+  let bytes = BYTES_OF_PRINCIPAL;
+  for (const { kid } of record.keys) bytes += BYTES_OF_KEY + 2 * kid.length;
+  return bytes;
+};
 
 /**
  * Whether the pause of the Grant was read with this version of its Principal. True where the Grant belongs to another

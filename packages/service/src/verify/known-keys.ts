@@ -7,16 +7,22 @@ import { isSameBytes } from '@svc/codec';
 import { type DidDocument, decodeMultikey, type PrincipalFact } from '@svc/protocol';
 import type { KeyState, PrincipalKeyRecord } from '../ports/principals.ts';
 
-/** The document with only those keys that are recorded under the same kid with the same bytes. */
+/**
+ * The document with only those keys that are recorded under the same kid with the same bytes. It contains no part of the
+ * document's text, which a substring would keep in memory as a whole: the kids are those of the record.
+ */
 export const withKnownKeys = (document: DidDocument, keys: readonly PrincipalKeyRecord[]): DidDocument => {
   const assertionKeys = new Map<string, Uint8Array>();
+  const endedFromMs = new Map<string, number>();
   for (const { kid, publicKeyMultibase } of keys) {
     const inDocument = document.assertionKeys.get(kid);
     const recorded = decodeMultikey(publicKeyMultibase);
-    if (inDocument !== undefined && recorded !== null && isSameBytes(inDocument, recorded))
-      assertionKeys.set(kid, inDocument);
+    if (inDocument === undefined || recorded === null || !isSameBytes(inDocument, recorded)) continue;
+    assertionKeys.set(kid, inDocument);
+    const endMs = document.endedFromMs.get(kid);
+    if (endMs !== undefined) endedFromMs.set(kid, endMs);
   }
-  return { ...document, assertionKeys };
+  return { id: document.id, assertionKeys, endedFromMs };
 };
 
 const SEVERITY: Readonly<Record<KeyState, number>> = { active: 0, retired: 1, compromised: 2 };
