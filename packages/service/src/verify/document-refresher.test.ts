@@ -38,18 +38,18 @@ const refresherWith = () => {
 
 it('an org whose hosts never answer does not prevent fetches for other Principals', async () => {
   const { refresher, asked } = refresherWith();
-  for (let i = 0; i < 60; i++) void refresher.refresh(principalOf(`did:web:slow${i}.example`));
+  for (let i = 0; i < 60; i++) void refresher.refresh(principalOf(`did:web:slow${i}.example`), () => {});
   await new Promise(setImmediate);
-  await refresher.refresh(principalOf('did:web:good.example'));
+  await refresher.refresh(principalOf('did:web:good.example'), () => {});
   expect(asked.filter((did) => did.includes('slow'))).toHaveLength(4);
   expect(asked.at(-1)).toBe('did:web:good.example');
 });
 
 it('newcomers whose hosts never answer do not prevent fetches for other Principals, however many orgs they have', async () => {
   const { refresher, asked } = refresherWith();
-  for (let i = 0; i < 60; i++) void refresher.refresh(principalOf(`did:web:newcomer${i}.example`));
+  for (let i = 0; i < 60; i++) void refresher.refresh(principalOf(`did:web:newcomer${i}.example`), () => {});
   await new Promise(setImmediate);
-  await refresher.refresh(principalOf('did:web:good.example'));
+  await refresher.refresh(principalOf('did:web:good.example'), () => {});
   expect(asked.filter((did) => did.includes('newcomer'))).toHaveLength(4);
   expect(asked.at(-1)).toBe('did:web:good.example');
 });

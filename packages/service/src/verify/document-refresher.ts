@@ -5,7 +5,7 @@
  *
  * - one fetch at a time for each Principal, and a limited number for each org and in all;
  * - orgs take turns;
- * - a pause after a failure;
+ * - a pause after a failure, in which requests do not read storage for a newer document either;
  * - no request waits for a fetch longer than `WAIT_MS` after the fetch was requested; the time in the queue counts.
  *
  * When the wait is over, the document in force is used until the engine refuses it for its age. A fetch that succeeds
@@ -37,6 +37,8 @@ const FAILURES_REMEMBERED = 10_000;
 
 interface Refresh {
   readonly startedAtMs: number;
+  /** Resolves when the host is about to be asked; stays pending where storage has a document that is not due. */
+  readonly asking: Promise<void>;
   /**
    * The Principal as stored afterwards, unchanged where the host failed. Null: storage failed, or the fetch got no
    * place. Never rejects.
@@ -75,31 +77,53 @@ export class DocumentRefresher {
     return nowMs >= usedUntilMs || isDatedAhead(document, nowMs);
   }
 
-  /** The Principal as stored after a refresh; null when there is none, or the refresh did not end in time. */
-  async refresh({ did }: Pick<PrincipalRecord, 'did'>): Promise<PrincipalRecord | null> {
-    const { startedAtMs, done } = this.running.get(did) ?? this.start(did);
+  /**
+   * The Principal as stored after a refresh; null when there is none, when the refresh did not end in time, or when the
+   * host failed just now and the known document may still be used. `noteRemoteWait` is called where the host is waited
+   * for.
+   */
+  async refresh(
+    { did, document }: Pick<PrincipalRecord, 'did'> & Refreshable,
+    noteRemoteWait: () => void,
+  ): Promise<PrincipalRecord | null> {
+    if (this.failed.has(did) && this.isUsable(document)) return null;
+    const { startedAtMs, asking, done } = this.running.get(did) ?? this.start(did);
     const waitMs = startedAtMs + WAIT_MS - performance.now();
     if (waitMs <= 0) return null;
+    void asking.then(noteRemoteWait);
     return withinMs(waitMs, done, () => null);
   }
 
+  /** Whether the engine accepts the document at its age. */
+  private isUsable(document: Refreshable['document']): boolean {
+    if (document === null) return false;
+    const nowMs = this.deps.clock.nowMs();
+    const usableUntilMs = document.resolvedAtMs + TRUST_CONFIG.didDocumentMaxAgeSeconds * 1000;
+    return nowMs <= usableUntilMs && !isDatedAhead(document, nowMs);
+  }
+
   private start(did: DidWeb): Refresh {
-    const done = this.run(did)
+    let noteAsking = () => {};
+    const asking = new Promise<void>((resolve) => {
+      noteAsking = resolve;
+    });
+    const done = this.run(did, noteAsking)
       .catch((error: unknown) => {
         this.logFailure(did, error instanceof StoreError ? error.message : String(error));
         return null;
       })
       .finally(() => this.running.delete(did));
-    const refresh = { startedAtMs: performance.now(), done };
+    const refresh = { startedAtMs: performance.now(), asking, done };
     this.running.set(did, refresh);
     return refresh;
   }
 
   /** Reads storage before it asks the host: another node, or the owner, may have had the document resolved already. */
-  private async run(did: DidWeb): Promise<PrincipalRecord | null> {
+  private async run(did: DidWeb, noteAsking: () => void): Promise<PrincipalRecord | null> {
     const stored = await this.deps.store.principals.find(did);
     if (stored === null || !this.isDue(stored)) return stored;
     if (this.failed.has(did)) return stored;
+    noteAsking();
     const tenant = await findTenantFor(this.deps.store, 'principal', stored);
     const refreshed = await this.places.run({ tenant }, () => refreshHostedDocument(this.deps, stored));
     if (refreshed.kind === 'stored') return refreshed.principal;

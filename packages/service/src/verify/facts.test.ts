@@ -118,6 +118,25 @@ it.each([
   expect(done).toMatchObject({ asks: waits, waits });
 });
 
+it('while a host fails, verifications by a document that may still be used read nothing and wait for nothing', async () => {
+  const { load, done } = worldOf(agedBy(600_000));
+  for (let i = 0; i < 100; i++) await load();
+  expect(done).toEqual({ asks: 1, reads: 1, parses: 1, waits: 1 });
+});
+
+it('while a host fails, a document that is too old is looked for in storage, and no wait for the host is noted', async () => {
+  const { load, done } = worldOf(agedBy(3_600_001));
+  for (let i = 0; i < 3; i++) await load();
+  expect(done).toEqual({ asks: 1, reads: 3, parses: 1, waits: 1 });
+});
+
+it('a host is not waited for where storage has a newer document', async () => {
+  const stored = [recordOf(DID), agedBy(600_000)(DID)];
+  const { load, done } = worldOf(() => stored.pop() ?? recordOf(DID));
+  await load();
+  expect(done).toMatchObject({ asks: 0, reads: 1, waits: 0 });
+});
+
 it('the document of a Principal is parsed once for all requests that wait for it', async () => {
   const { load, done } = worldOf((did) => withKeys(did, 1));
   const loaded = await Promise.all(Array.from({ length: 65 }, () => load()));

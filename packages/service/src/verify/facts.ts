@@ -178,8 +178,7 @@ export class FactLoader {
     noteRemoteWait: () => void,
   ): Promise<LoadedPrincipal> {
     if (!this.documents.isDue(known.record)) return known;
-    noteRemoteWait();
-    const record = await this.documents.refresh(known.record);
+    const record = await this.documents.refresh(known.record, noteRemoteWait);
     return this.remember(record, this.deps.clock.nowMs()) ?? known;
   }
 
