@@ -88,8 +88,12 @@ export const signDraft = async (
       grantHash: body.grant_hash,
     }),
     answer: {
-      ...{ text, receiptId, decision: decided.decision, reason: decided.reason },
-      ...{ replayed: false, isAskerPaused: grounds.entitled.caller.isPaused },
+      text,
+      receiptId,
+      decision: decided.decision,
+      reason: decided.reason,
+      replayed: false,
+      isAskerPaused: grounds.entitled.caller.isPaused,
     },
   };
 };
