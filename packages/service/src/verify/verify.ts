@@ -34,7 +34,7 @@ import { GrantMemo } from './signatures.ts';
 
 export type { DryRun, Idempotency, VerifyAnswer };
 
-/** The first evaluation and at most three more. */
+/** The first evaluation and at most three more. Each may be followed by the rounds of budgets.ts, which evaluate again. */
 const MAX_EVALUATIONS = 4;
 
 export interface VerifyOptions {
