@@ -4021,7 +4021,7 @@ AS $function$
 begin
   perform
   from grants as g
-  where g.id = any (p_grant_ids) and g.principal = p_principal
+  where g.id = any (p_grant_ids) and g.principal = p_principal and g.revocation_recorded_at is null
   order by g.id
   for update;
   perform
@@ -6191,8 +6191,20 @@ CREATE OR REPLACE FUNCTION public.svc_stamp_revoked(p_principal text, p_grant_id
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
+  v_deadline timestamptz := clock_timestamp() + current_setting('lock_timeout')::interval;
   v_stamp timestamptz;
 begin
+  perform
+  from grants as g
+  where g.id = any (p_grant_ids) and g.principal = p_principal
+  order by g.id
+  for no key update;
+  perform
+    set_config(
+      'lock_timeout',
+      greatest(1, floor(extract(epoch from v_deadline - clock_timestamp()) * 1000)) || 'ms',
+      true
+    );
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
   v_stamp := svc_barrier_instant(p_principal, p_node_ms);
   update grants as g

@@ -311,3 +311,21 @@ it('migration 0045 revokes keys without an owner and keys issued by another org,
   const idsOf = (isLive: boolean) => rows.filter((row) => row.isLive === isLive).map(({ keyId }) => keyId);
   expect([idsOf(true).sort(), idsOf(false).sort()]).toEqual([kept.sort(), revoked.sort()]);
 });
+
+it('a transfer that waits for the row of the Principal delays no decision about its Grants', async () => {
+  const world = await createWorld(stores.first, await insertOrg(stores.first));
+  const { did } = world.principal;
+  await tamper(stores.url, `update principals set kind = 'hosted' where did = $1`, [did]);
+  const grant = await insertGrant(world);
+  // As a kill switch does, for up to half a minute.
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query('select from principals where did = $1 for no key update', [did]);
+    const taken = takeAway['given to another org'](stores.second, 'principal', did);
+    await untilWaiting(holder);
+    expect(await stores.first.verify.commitDecisions([allowCommit(world, grant)])).toEqual(['STORED']);
+    await holder.query('commit');
+    await taken;
+  });
+  expect(await stores.first.verify.commitDecisions([allowCommit(world, grant)])).toEqual(['STALE']);
+});

@@ -66,13 +66,13 @@ const compromiseManagedKeys = async (
 
 const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {
   const { did, kind, toOrgId } = transfer;
-  // Decisions for the former holder are stored and dated before the transfer is audited; every later decision reads the
-  // transfer. So the new holder reads the later decisions and gets their events, and does not read the earlier ones.
-  await tx.principals.holdDecisions(did);
   const principal = await tx.principals.findForUpdate(did);
   if (principal === null) throw notFound(`No ${NAMES.principal} ${did}.`);
   if (principal.orgId === toOrgId) return;
   if (principal.kind === 'managed' && !isRepeated(transfer)) throw staysInItsOrg(did);
+  // Decisions for the former holder are stored and dated before the transfer is audited; every later decision reads the
+  // transfer. So the new holder reads the later decisions and gets their events, and does not read the earlier ones.
+  await tx.principals.holdDecisions(did);
   await tx.principals.transfer(did, toOrgId, encodeBase64url(deps.random.bytes(24)));
   await tx.claims.forgetContesting({ did, kind });
   await endKeys(deps, tx, transfer, principal.orgId);

@@ -89,8 +89,8 @@ export interface PrincipalRepository {
   lockHeldSince(did: DidWeb): Promise<number>;
   /**
    * Waits, 2 s at most (else `lock_timeout`), for the commits under way of decisions about the Principal's Grants. No
-   * such decision is stored until the end of the transaction. To be called first in the transaction, because commits
-   * take this lock before all others.
+   * such decision is stored until the end of the transaction. To be called after the transaction has locked the
+   * Principal's row: a wait for the row under this lock would delay decisions, and commits lock no such row.
    */
   holdDecisions(did: DidWeb): Promise<void>;
   /** The DIDs of an org's member Principals, ascending. */

@@ -1,6 +1,6 @@
 import type { DecisionCommit } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
-import { alterFunction, runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { alterFunction, runSql, untilRow, untilWaiting, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -129,6 +129,40 @@ it('commits that could share the lock do not overtake a waiting revocation', asy
     expect(await stores.first.verify.commitDecisions([allowCommit(world, grant)])).toEqual(['LOCKED']);
     await holder.query('commit');
     expect([...(await revoker).keys()]).toEqual([grant.id]);
+  });
+});
+
+it('a revocation that waits for the row of its Grant delays no decision about other Grants of the Principal', async () => {
+  const [grant, live] = [await insertGrant(world), await insertGrant(world)];
+  await stores.first.grants.recordRevocation([grant.id]);
+  // As a kill switch does while it stamps the Grant.
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query('select from grants where id = $1 for update', [grant.id]);
+    const stamping = stores.second.revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
+    await untilWaiting(holder);
+    expect(await stores.first.verify.commitDecisions([allowCommit(world, live)])).toEqual(['STORED']);
+    await holder.query('commit');
+    expect([...(await stamping).keys()]).toEqual([grant.id]);
+  });
+});
+
+it('a revocation that waits for commits delays no recording of another one, also in a call that names both Grants', async () => {
+  const [grant, other] = [await insertGrant(world), await insertGrant(world)];
+  const { did } = world.principal;
+  await stores.first.grants.recordRevocation([grant.id]);
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query(shared, [did]);
+    const stamping = stores.second.revocation.stampRevoked(did, [grant.id], Date.now());
+    await untilRow(holder, someoneWaits);
+    const { grants } = await stores.first.transaction(
+      (tx) => tx.grants.findRevocableForUpdate(did, [grant.id, other.id]),
+      { lane: 'urgent' },
+    );
+    expect(grants.map(({ id }) => id).sort()).toEqual([grant.id, other.id].sort());
+    await holder.query('commit');
+    await stamping;
   });
 });
 
