@@ -913,9 +913,8 @@ CREATE INDEX event_deliveries_in_order ON public.event_deliveries USING btree (s
 CREATE INDEX event_deliveries_next ON public.event_deliveries USING btree (subscription_id, next_attempt_at, "position") WHERE ((state = 'waiting'::text) AND is_next);
 CREATE INDEX event_deliveries_under_way ON public.event_deliveries USING btree (taken_until) WHERE ((state = 'waiting'::text) AND (taken_until IS NOT NULL));
 CREATE INDEX event_deliveries_waiting ON public.event_deliveries USING btree (subscription_id, "position") WHERE (state = 'waiting'::text);
-CREATE INDEX event_due_failing ON public.event_due USING btree (look_at) WHERE fails;
-CREATE INDEX event_due_failing_in_turn ON public.event_due USING btree (whose, look_at) WHERE fails;
-CREATE INDEX event_due_well ON public.event_due USING btree (look_at) WHERE (NOT fails);
+CREATE INDEX event_due_in_turn ON public.event_due USING btree (fails, whose, look_at);
+CREATE INDEX event_due_longest ON public.event_due USING btree (fails, look_at);
 CREATE INDEX event_log_by_audience ON public.event_log USING btree (audience, "position");
 CREATE UNIQUE INDEX event_log_by_event ON public.event_log USING btree (event_id, audience);
 CREATE INDEX event_log_by_time ON public.event_log USING btree (logged_at, "position");
@@ -1822,6 +1821,8 @@ CREATE OR REPLACE FUNCTION public.svc_deliveries_due(p_methods text[], p_limit i
  SET plan_cache_mode TO 'force_custom_plan'
  SET enable_seqscan TO 'off'
  SET search_path TO 'public', 'pg_temp'
+ SET enable_hashjoin TO 'on'
+ SET enable_mergejoin TO 'on'
 AS $function$
 #variable_conflict use_column
 begin
@@ -1855,6 +1856,10 @@ CREATE OR REPLACE FUNCTION public.svc_deliveries_in_turn(p_methods text[], p_lim
  LANGUAGE sql
  STABLE
  SET search_path TO 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'on'
+ SET enable_mergejoin TO 'on'
 AS $function$
   with
     due as materialized (
@@ -2496,6 +2501,9 @@ CREATE OR REPLACE FUNCTION public.svc_endpoints_in_turn(p_methods text[], p_limi
  STABLE
  SET enable_seqscan TO 'off'
  SET search_path TO 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_hashjoin TO 'on'
+ SET enable_mergejoin TO 'on'
 AS $function$
   with
     at_work as materialized (select * from svc_endpoints_at_work(p_methods, p_limit, p_at_once, p_now)),
@@ -2722,10 +2730,11 @@ AS $function$
       end || 'receipts_' || to_char(p_day, 'YYYYMMDD')
     );
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_first_failing(p_from integer, p_limit integer, p_now timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.svc_first_due(p_fails boolean, p_from integer, p_tenants integer, p_limit integer, p_now timestamp with time zone)
  RETURNS TABLE(subscription_id text, noted bigint)
  LANGUAGE plpgsql
  STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
  SET enable_sort TO 'off'
  SET enable_hashjoin TO 'off'
@@ -2739,10 +2748,10 @@ declare
   v_first record;
   v_hashes integer[] := '{}';
 begin
-  for i in 1..p_limit loop
+  for i in 1..p_tenants loop
     select whose, look_at into v_first
     from event_due
-    where fails and whose > v_after
+    where fails = p_fails and whose > v_after
     order by whose, look_at
     limit 1;
     if not found and not v_is_around then
@@ -2762,9 +2771,9 @@ begin
       cross join lateral (
         select e.subscription_id, e.noted
         from event_due as e
-        where e.fails and e.whose = h.hash and e.look_at <= p_now
+        where e.fails = p_fails and e.whose = h.hash and e.look_at <= p_now
         order by e.look_at
-        limit p_limit / greatest(1, cardinality(v_hashes))
+        limit greatest(1, p_limit / cardinality(v_hashes))
       ) as f;
 end;
 $function$;
@@ -4132,31 +4141,39 @@ CREATE OR REPLACE FUNCTION public.svc_looked_at(p_limit integer, p_now timestamp
  RETURNS TABLE(subscription_id text, noted bigint)
  LANGUAGE sql
  STABLE
+ SET plan_cache_mode TO 'force_custom_plan'
  SET enable_seqscan TO 'off'
  SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   with
     longest as materialized (
-      select subscription_id, noted
-      from event_due
-      where fails and look_at <= p_now
-      order by look_at
-      limit 1024
+      select k.fails, e.subscription_id, e.noted
+      from
+        unnest(array[false, true]) as k (fails)
+        cross join lateral (
+          select subscription_id, noted
+          from event_due
+          where fails = k.fails and look_at <= p_now
+          order by look_at
+          limit 1024
+        ) as e
     )
   select subscription_id, noted
-  from event_due
-  where not fails and look_at <= p_now
-  union all
-  (
-    select subscription_id, noted from longest
-    union
-    select f.subscription_id, f.noted
-    from
-      (select count(*) as count from longest) as l
-      cross join lateral svc_first_failing(hashtext(p_now::text), least(p_limit, 256), p_now) as f
-    where l.count = 1024
-  );
+  from longest
+  union
+  select f.subscription_id, f.noted
+  from
+    (select fails from longest group by fails having count(*) = 1024) as l
+    cross join lateral svc_first_due(
+      l.fails,
+      hashtext(p_now::text),
+      greatest(p_limit, 256),
+      1024,
+      p_now
+    ) as f;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lowest_receipt_id(instant timestamp with time zone)
  RETURNS text
@@ -6664,6 +6681,9 @@ CREATE OR REPLACE FUNCTION public.svc_tenants_of(p_subscription_ids text[])
  STABLE
  SET enable_seqscan TO 'off'
  SET search_path TO 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_hashjoin TO 'on'
+ SET enable_mergejoin TO 'on'
 AS $function$
   select
     o.subscription_id,

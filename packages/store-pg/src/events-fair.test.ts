@@ -52,27 +52,29 @@ const note = (taken: TakenDelivery | undefined, isDelivered = true) =>
 const denies = (count: number, grantId: GrantRecord['id'] | null = grant.id) =>
   stores.first.verify.commitDecisions(Array.from({ length: count }, () => denyCommit(world, { grantId })));
 
-/** Endpoints of one audience that fail, each with a delivery that is due. */
-const insertFailing = async (count: number, audience: EventAudience) => {
+/** Endpoints of one audience, each with a delivery that is due. */
+const insertDue = async (kind: 'failing' | 'healthy', count: number, audience: EventAudience) => {
   await runSql(
     stores.url,
     `with told as (
        insert into event_log (event_id, audience, type, occurred_at, data)
-       values ('evt_failing', 'rp did:web:nobody.example', 'decision.deny', svc_now(), '{}')
+       values ('evt_' || $1, 'rp did:web:nobody.example', 'decision.deny', svc_now(), '{}')
        returning position
      ), subscribed as (
-       insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to)
-       select 'whs_failing' || i, $2, 'https://hooks.example/svc', '{decision.deny}', 20, position
-       from told, generate_series(1, $1) as i
+       insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to, failing_since)
+       select 'whs_' || $1 || i, $3, 'https://hooks.example/svc', '{decision.deny}', 20, position,
+         case $1 when 'failing' then svc_now() end
+       from told, generate_series(1, $2) as i
        returning subscription_id, read_to
      )
      insert into event_deliveries (subscription_id, position, event_id, type)
-     select subscription_id, read_to, 'evt_failing', 'decision.deny' from subscribed`,
-    [count, audience],
+     select subscription_id, read_to, 'evt_' || $1, 'decision.deny' from subscribed`,
+    [kind, count, audience],
   );
   await runSql(
     stores.url,
-    `update event_subscriptions set failing_since = svc_now() where subscription_id like 'whs_failing%'`,
+    `select svc_note_due(subscription_id) from event_subscriptions where subscription_id like 'whs_' || $1 || '%'`,
+    [kind],
   );
 };
 
@@ -135,7 +137,7 @@ describe('taking due deliveries', () => {
        select p.subscription_id, l.position, l.event_id, l.type from passed p join event_log l on l.position = p.read_to`,
       [PASSED],
     );
-    await insertFailing(FAILING, 'rp did:web:failing.example');
+    await insertDue('failing', FAILING, 'rp did:web:failing.example');
     await runSql(
       stores.url,
       `update event_deliveries set next_attempt_at = svc_now() + interval '1 hour' where subscription_id like 'whs_failing%0'`,
@@ -168,18 +170,46 @@ describe('taking due deliveries', () => {
       expect(Math.max(scans, read)).toBeLessThan(50);
   });
 
-  it("finds another tenant's failing and healthy endpoints behind more failing endpoints of one org than one call takes", async () => {
-    await insertFailing(1_100, `org ${await insertOrg(stores.first)}`);
-    const [failing] = [await want(rp), await want(rp)];
-    await denies(1);
-    await openAll();
-    await runSql(
-      stores.url,
-      'update event_subscriptions set failing_since = svc_now() where subscription_id = $1',
-      [failing.subscriptionId],
-    );
-    const taken = await take(10, 1, 5);
-    expect(taken.filter(({ eventId }) => eventId !== 'evt_failing')).toHaveLength(2);
+  it.each(['failing', 'healthy'] as const)(
+    "finds another tenant's failing and healthy endpoints behind more %s endpoints of one org than one call looks at",
+    async (kind) => {
+      await insertDue(kind, 1_100, `org ${await insertOrg(stores.first)}`);
+      const [failing] = [await want(rp), await want(rp)];
+      await denies(1);
+      await openAll();
+      await runSql(
+        stores.url,
+        'update event_subscriptions set failing_since = svc_now() where subscription_id = $1',
+        [failing.subscriptionId],
+      );
+      const taken = await take(10, 1, 5);
+      expect(taken.filter(({ eventId }) => eventId !== `evt_${kind}`)).toHaveLength(2);
+    },
+  );
+
+  it('reads a bounded number of rows however many healthy endpoints are due, of one org or of many', async () => {
+    const DUE = sampled({ quick: 4_000, deep: 20_000 });
+    // Some rows for each of 1,024 that have been due the longest, and for as many of other tenants.
+    const MOST = 12_000;
+    const readOfALook = () =>
+      withSession(stores.url, async (session) => {
+        await session.query('vacuum analyze event_due, event_deliveries, event_subscriptions');
+        await session.query('begin');
+        const { rows: taken } = await session.query(
+          `select from svc_take_in_turn('{webhook}', 256, 256, 0, 0, 32, 32, interval '60 seconds')`,
+        );
+        expect(taken.length).toBeGreaterThan(0);
+        const { rows } = await session.query<{ read: number }>(
+          `select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as read from pg_stat_xact_user_tables
+           where relname in ('event_deliveries', 'event_due', 'event_subscriptions')`,
+        );
+        await session.query('rollback');
+        return rows[0]?.read ?? 0;
+      });
+    await insertDue('healthy', DUE, `org ${await insertOrg(stores.first)}`);
+    expect(await readOfALook()).toBeLessThan(MOST);
+    await runSql(stores.url, 'update event_due set whose = hashtext(subscription_id)');
+    expect(await readOfALook()).toBeLessThan(MOST);
   });
 
   it('gives an org and all its members together as many places as a single tenant', async () => {

@@ -68,6 +68,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0063-who-is-due', '9f213c2c558ad5e47e3cc75cb2c66371260380a2f667356373f13a26f1fb505f'],
   ['0064-lists-between-times', '01bf5c03c257ab718942956ce03727f77f74525c369b44518cea283585853fb3'],
   ['0065-rows-before-the-barrier', 'fa7a6a9d1094451695e47dd6bf5e576e86a9c3db718fcb8315e9a325d87be7c0'],
+  ['0066-looks-are-bounded', 'cfda7dabf423ccc90bc6621bcf5c09168247b851d38bcaa2fa953801c9429fe1'],
   ['0067-cold-days-ahead', 'e8b0c8ebf354a5e8390a2a0df94e4cb7265e45906a23d04d8e1b31a34a71fa76'],
 ];
 

@@ -17,7 +17,7 @@
  *   quarter is free, and 1 in the last quarter.
  *
  * So a tenant that has nothing under way waits for a place only if at least 38 other tenants of its kind hold all
- * places.
+ * places; and for some looks where more tenants and endpoints are due than one looks at (0066-looks-are-bounded).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
