@@ -4796,6 +4796,13 @@ AS $function$
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_open_deliveries(p_subscription_id text, p_window integer)
  RETURNS integer
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select opened from svc_open_for(p_subscription_id, p_window);
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_open_for(p_subscription_id text, p_window integer, OUT opened integer, OUT has_more boolean)
+ RETURNS record
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
@@ -4805,8 +4812,10 @@ declare
   v_room integer;
   v_next record;
 begin
+  opened := 0;
+  has_more := false;
   if v_subscription.subscription_id is null then
-    return 0;
+    return;
   end if;
   select up_to into v_up_to from event_behind where subscription_id = p_subscription_id;
   select p_window - count(*)
@@ -4817,7 +4826,7 @@ begin
     update event_behind
     set line = 'full'
     where subscription_id = p_subscription_id and line != 'full';
-    return 0;
+    return;
   end if;
   select * into v_next from svc_open_next(v_subscription, v_room);
   perform svc_find_next(p_subscription_id, array_remove(v_next.order_keys, null));
@@ -4828,7 +4837,8 @@ begin
   -- What was noted meanwhile stays.
   delete from event_behind
   where subscription_id = p_subscription_id and up_to <= v_subscription.read_to;
-  return v_next.opened;
+  opened := v_next.opened;
+  has_more := coalesce(v_up_to > v_subscription.read_to, false) and opened < v_room;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_open_next(p_subscription event_subscriptions, p_room integer, OUT read_to bigint, OUT order_keys text[], OUT opened integer)

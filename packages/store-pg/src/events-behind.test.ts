@@ -109,7 +109,7 @@ describe('taking subscriptions that are behind the log', () => {
     await tell(rp);
     const read = await rowsRead(
       'select svc_move_events(1000)',
-      `select svc_open_deliveries(id, 1000) from svc_take_behind(50) as id`,
+      `select svc_open_for(id, 1000) from svc_take_behind(50) as id`,
     );
     expect(read).toMatchObject({ noted: 1, opened: 1 });
     expect(read?.read).toBeLessThan(50);
@@ -253,7 +253,7 @@ describe('a subscription', () => {
           await migrate(former);
           await store.eventLog.sequence(1_000);
           expect(await store.eventDeliveries.takeBehind(10)).toEqual([mine.subscriptionId]);
-          expect(await store.eventDeliveries.open(mine.subscriptionId, 10)).toBe(1);
+          expect(await store.eventDeliveries.open(mine.subscriptionId, 10)).toMatchObject({ opened: 1 });
         } finally {
           await store.close();
         }
@@ -309,10 +309,7 @@ describe('an event that is logged while deliveries are opened is not lost', () =
     await tell(rp);
     await move();
     await tell(rp);
-    const steps = [
-      'select svc_move_events(1000)',
-      `select svc_open_deliveries('${mine.subscriptionId}', 1000)`,
-    ];
+    const steps = ['select svc_move_events(1000)', `select svc_open_for('${mine.subscriptionId}', 1000)`];
     const [first, second] = (isOpenedFirst ? steps.toReversed() : steps) as [string, string];
     await withSession(stores.url, (one) =>
       withSession(stores.url, async (two) => {
@@ -336,12 +333,7 @@ describe('an event that is logged while deliveries are opened is not lost', () =
   });
 
   it('and is lost if opening removes a note made meanwhile: the test can fail', async () => {
-    const source = await alterFunction(
-      stores.url,
-      'svc_open_deliveries',
-      'and up_to <= v_subscription.read_to',
-      '',
-    );
+    const source = await alterFunction(stores.url, 'svc_open_for', 'and up_to <= v_subscription.read_to', '');
     onTestFinished(async () => {
       await runSql(stores.url, source);
     });
@@ -376,7 +368,7 @@ describe('an event that is logged while deliveries are opened is not lost', () =
           if (!wasKilled(error)) throw error;
         });
     };
-    const OPEN = 'select svc_open_deliveries(id, 3) from svc_take_behind(2) as id';
+    const OPEN = 'select svc_open_for(id, 3) from svc_take_behind(2) as id';
     const LOOK = `select from svc_take_in_turn('{webhook}', 4, 100, 0, 0, 2, 100, random() * interval '0.1 s')`;
     const NOTE = `select svc_note_delivery(subscription_id, position, random() < 0.5, false, 500, null,
         case when random() < 0.5 then 1800 * random() end, interval '5 days')
@@ -385,7 +377,7 @@ describe('an event that is logged while deliveries are opened is not lost', () =
       ['select svc_move_events(5)', 'select svc_move_events(5)', OPEN, OPEN, OPEN, LOOK, NOTE].map(work),
     );
     const KILL = `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and query like '%svc_open_deliveries(id%' and pid <> pg_backend_pid() limit 1`;
+      where datname = current_database() and query like '%svc_open_for(id%' and pid <> pg_backend_pid() limit 1`;
     const acts = [
       (id: string) => stores.first.eventSubscriptions.disable(id),
       (id: string) => stores.first.eventSubscriptions.enable(id),

@@ -348,7 +348,7 @@ describe('a delivery that becomes due after its endpoint was put off is taken by
     await sequenceAll(stores.url, stores.second);
     await withSession(stores.url, async (opener) => {
       await opener.query('begin');
-      await opener.query('select svc_open_deliveries($1, 100)', [subscriptionId]);
+      await opener.query('select svc_open_for($1, 100)', [subscriptionId]);
       expect(await take()).toEqual([]);
       await opener.query('commit');
     });
@@ -371,7 +371,7 @@ describe('a delivery that becomes due after its endpoint was put off is taken by
       await holder.query('select pg_advisory_lock(99, 1)');
       const looked = take();
       await untilWaiting(holder);
-      expect(await stores.second.eventDeliveries.open(subscriptionId, 100)).toBe(1);
+      expect(await stores.second.eventDeliveries.open(subscriptionId, 100)).toMatchObject({ opened: 1 });
       await holder.query('select pg_advisory_unlock(99, 1)');
       await looked;
     });

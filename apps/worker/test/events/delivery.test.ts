@@ -430,6 +430,20 @@ describe('a webhook endpoint that', () => {
   });
 });
 
+it('a wanted event behind more unwanted events than are read at once is sent in the same call', async () => {
+  const { received, deliver } = await startReceivers(stores.first);
+  await subscribe('a');
+  await runSql(
+    stores.url,
+    `insert into event_log (event_id, audience, type, occurred_at, data)
+     select 'evt_' || i, 'rp ' || $1, case when i > 2500 then 'grant.revoked' else 'outcome.reported' end, svc_now(), '{}'
+     from generate_series(1, 2501) as i`,
+    [world.relyingParty.did],
+  );
+  await deliver();
+  expect(received).toHaveLength(1);
+});
+
 describe('a subscription whose deliveries cannot be opened', () => {
   it('does not delay other subscriptions, and is logged', async () => {
     const { received, deps, logged } = await startReceivers(stores.first);
@@ -460,7 +474,8 @@ describe('a subscription whose deliveries cannot be opened', () => {
     await commit(1);
     await untilTold();
     let release = () => {};
-    const open = () => new Promise<number>((resolve) => (release = () => resolve(0)));
+    const nothing = { opened: 0, hasMore: false };
+    const open = () => new Promise<typeof nothing>((resolve) => (release = () => resolve(nothing)));
     const deliverer = startEventDeliverer({
       ...deps,
       eventDeliveries: { ...stores.first.eventDeliveries, open },

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { type ReadLogDeps, readLog } from './read-log.ts';
 
 const GO_ON = new AbortController().signal;
+const ONE = { opened: 1, hasMore: false };
 
 const depsOf = (
   {
@@ -17,7 +18,10 @@ const depsOf = (
     eventLog: { sequence },
     eventDeliveries: {
       takeBehind: async () => behind,
-      open: async (id) => opened.push(id) - opened.length + 1,
+      open: async (id) => {
+        opened.push(id);
+        return ONE;
+      },
       ...deliveries,
     },
     log: { warn: (name, fields) => warned.push([name, fields]) },
@@ -38,7 +42,7 @@ it('a subscription that cannot be opened is logged, and those behind it are open
   const seen: string[] = [];
   const open = async (id: string) => {
     seen.push(id);
-    return id === 'a' ? refuse() : 1;
+    return id === 'a' ? refuse() : ONE;
   };
   const { deps, warned } = depsOf({ open }, ['a', 'b', 'c']);
   expect(await readLog(deps, GO_ON)).toEqual({ sequenced: 0, opened: 2, isDone: true });
@@ -50,6 +54,23 @@ it('each subscription is opened once in a round, even if it is always listed as 
   const { deps, opened } = depsOf({}, ['a', 'b']);
   expect(await readLog(deps, GO_ON)).toMatchObject({ opened: 2, isDone: true });
   expect(opened).toEqual(['a', 'b']);
+});
+
+it('a subscription that has more to read is read on in the same round, after all others, until it has read all', async () => {
+  const parts = [0, 0, 2];
+  const seen: string[] = [];
+  const open = async (id: string) => {
+    seen.push(id);
+    return id === 'b' ? { opened: parts.shift() ?? 0, hasMore: parts.length > 0 } : ONE;
+  };
+  const { deps } = depsOf({ open }, ['a', 'b', 'c']);
+  expect(await readLog(deps, GO_ON)).toMatchObject({ opened: 4, isDone: true });
+  expect(seen).toEqual(['a', 'b', 'c', 'b', 'b']);
+});
+
+it('a round is not done while a subscription has more to read', async () => {
+  const { deps } = depsOf({ open: async () => ({ opened: 0, hasMore: true }) }, ['a']);
+  expect(await readLog(deps, GO_ON)).toMatchObject({ opened: 0, isDone: false });
 });
 
 it('events in the log are opened even if there are always more to move into it', async () => {

@@ -7,6 +7,7 @@ import {
   type EventDeliveryRepository,
   type EventLogRepository,
   messageOf,
+  type OpenedDeliveries,
 } from '@svc/service';
 
 export interface ReadLogDeps {
@@ -55,28 +56,44 @@ const moveEvents = async ({ eventLog }: ReadLogDeps, stop: AbortSignal): Promise
   return sequenced;
 };
 
-/** Handles each subscription that is behind once, for half a second at most; then new events are moved first. */
+/**
+ * Handles each subscription that is behind once, and then in turn those that stopped at events which they do not want,
+ * for half a second at most; then new events are moved first.
+ */
 const openDeliveries = async (deps: ReadLogDeps, stop: AbortSignal): Promise<Omit<ReadLog, 'sequenced'>> => {
   const endsMs = performance.now() + OPENED_FOR_MS;
   const seen = new Set<string>();
+  const unread: string[] = [];
   let opened = 0;
+  let haveAllBeenSeen = false;
   while (!stop.aborted && performance.now() < endsMs) {
-    const next = (await deps.eventDeliveries.takeBehind(OPENED_AT_ONCE)).filter((id) => !seen.has(id));
+    const behind: readonly string[] = haveAllBeenSeen
+      ? []
+      : await deps.eventDeliveries.takeBehind(OPENED_AT_ONCE);
+    const unseen = behind.filter((id) => !seen.has(id));
+    haveAllBeenSeen ||= unseen.length === 0;
+    const next = haveAllBeenSeen ? unread.splice(0, OPENED_AT_ONCE) : unseen;
     if (next.length === 0) return { opened, isDone: true };
     for (const subscriptionId of next) {
       seen.add(subscriptionId);
-      if (!stop.aborted) opened += await openFor(deps, subscriptionId);
+      if (stop.aborted) break;
+      const part = await openFor(deps, subscriptionId);
+      opened += part.opened;
+      if (part.hasMore) unread.push(subscriptionId);
     }
   }
   return { opened, isDone: false };
 };
 
 /** If the deliveries of a subscription cannot be opened, those of others still are. */
-const openFor = async ({ eventDeliveries, log }: ReadLogDeps, subscriptionId: string): Promise<number> => {
+const openFor = async (
+  { eventDeliveries, log }: ReadLogDeps,
+  subscriptionId: string,
+): Promise<OpenedDeliveries> => {
   try {
     return await eventDeliveries.open(subscriptionId, WINDOW);
   } catch (error) {
     log.warn('webhook.not_opened', { subscription_id: subscriptionId, reason: messageOf(error) });
-    return 0;
+    return { opened: 0, hasMore: false };
   }
 };

@@ -99,6 +99,12 @@ export interface TakeBounds {
   readonly pushes: boolean;
 }
 
+export interface OpenedDeliveries {
+  readonly opened: number;
+  /** True: the log has more events that the subscription has not read, and it may have more open deliveries. */
+  readonly hasMore: boolean;
+}
+
 export interface EventDeliveryRepository {
   /** The newest first. */
   list(
@@ -115,8 +121,8 @@ export interface EventDeliveryRepository {
    * Each one taken goes to the end of its line, and stays behind the log until it is read (`open`).
    */
   takeBehind(ofEachLine: number): Promise<readonly string[]>;
-  /** Opens deliveries until the subscription has `window` open ones. Answers how many it opened. */
-  open(subscriptionId: string, window: number): Promise<number>;
+  /** Opens deliveries of the next events of the log, so that the subscription has at most `window` open ones. */
+  open(subscriptionId: string, window: number): Promise<OpenedDeliveries>;
   /**
    * Takes due deliveries; tenants take turns. A delivery is due again after `bounds.forSeconds` unless its outcome is
    * noted.

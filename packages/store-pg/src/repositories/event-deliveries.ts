@@ -1,10 +1,11 @@
-/** Deliveries of events (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps, 0050-who-is-behind, 0053-one-event-that-fails, 0059-due-endpoints, 0063-who-is-due, 0066-looks-are-bounded). */
+/** Deliveries of events (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps, 0050-who-is-behind, 0053-one-event-that-fails, 0059-due-endpoints, 0063-who-is-due, 0066-looks-are-bounded, 0067-read-on). */
 import type {
   DisabledBecause,
   EventDeliveryRecord,
   EventDeliveryRepository,
   EventQueue,
   FailedEndpoint,
+  OpenedDeliveries,
   TakenDelivery,
 } from '@svc/service';
 import { type Database, writeValue } from '../database.ts';
@@ -79,12 +80,11 @@ export function eventDeliveryRepository(database: Database): EventDeliveryReposi
       return rows.map(({ id }) => id);
     },
     async open(subscriptionId, window) {
-      return (
-        (await writeValue<number>(database, 'select svc_open_deliveries($1, $2) as value', [
-          subscriptionId,
-          window,
-        ])) ?? 0
-      );
+      const [opened] = await database.write<OpenedDeliveries>({
+        text: 'select opened, has_more as "hasMore" from svc_open_for($1, $2)',
+        values: [subscriptionId, window],
+      });
+      return opened ?? { opened: 0, hasMore: false };
     },
     take: (limit, { atOnce, ofTenant, underWay: { newcomers, others }, forSeconds, pushes }) => {
       const places = limit + newcomers + others;

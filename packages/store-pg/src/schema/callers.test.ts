@@ -12,6 +12,7 @@ const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 
 /** Functions that the last release calls, whose nodes run beside this version. */
 const OF_THE_LAST_RELEASE = [
+  'svc_open_deliveries',
   'svc_sequence_events',
   'svc_subscriptions_behind',
   'svc_take_deliveries',
