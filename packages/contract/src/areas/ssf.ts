@@ -161,7 +161,7 @@ export const ssfRoutes = {
     description: [
       'A paused stream keeps events for 30 days, and delivers them after it is enabled. A disabled stream keeps',
       'nothing: waiting events are dropped, and events that happen until it is enabled or paused are never',
-      'delivered.',
+      'delivered, except that those of the last moments before may be.',
     ].join('\n'),
     auth: writing,
     body: streamStatus,
