@@ -2,6 +2,7 @@
 import type { EventSubscriptionRecord, EventSubscriptionRepository } from '@svc/service';
 import { type Database, writeValue } from '../database.ts';
 import { afterLock } from '../locks.ts';
+import { enableSubscription } from './enable-subscription.ts';
 import { secretsOf } from './event-secrets.ts';
 
 const select = `
@@ -37,19 +38,6 @@ const rotateSql = `
   )
   insert into event_secrets (subscription_id, number, root)
   select $1, max(number) + 1, $2 from event_secrets where subscription_id = $1`;
-
-const enableSql = `
-  with enabled as (
-    update event_subscriptions
-    set disabled_at = null, disabled_because = null, failing_since = null, failures = 0, last_problem = null,
-      not_before = svc_now(), asked_until = null
-    where subscription_id = $1 and disabled_at is not null
-    returning subscription_id
-  ), due as (
-    update event_deliveries d set attempts = 0, early_attempts = 0, scheduled_at = null, next_attempt_at = svc_now()
-    from enabled e where d.subscription_id = e.subscription_id and d.state = 'waiting'
-  )
-  select svc_want_events(subscription_id) from enabled`;
 
 /**
  * Answers a row if the limit of this hour has room for one more. Locks the subscription until the end of the
@@ -126,9 +114,7 @@ export function eventSubscriptionRepository(database: Database): EventSubscripti
       });
       return rows.length > 0;
     },
-    async enable(subscriptionId) {
-      return (await database.write({ text: enableSql, values: [subscriptionId] })).length > 0;
-    },
+    enable: (subscriptionId) => enableSubscription(database, subscriptionId),
     async delete(subscriptionId) {
       // No subscriber is left for its pings.
       await database.write({

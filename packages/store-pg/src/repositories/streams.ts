@@ -12,6 +12,7 @@ import {
 import { type Database, writeValue } from '../database.ts';
 import { afterLock } from '../locks.ts';
 import { isOfClaimSql } from './claims.ts';
+import { enableSubscription } from './enable-subscription.ts';
 
 const select = `
   select s.subscription_id as "streamId", s.audience, ${isOfClaimSql('s.audience')} as "isOfClaim", s.description, array_remove(s.types, '${VERIFICATION}') as types, t.requested,
@@ -52,7 +53,10 @@ const updateSql = `
 /** After deliveries of an order key were dropped, marks the first remaining one as the next to send. */
 const nextSql = 'select svc_find_next($1, $2)';
 
-/** The caller has locked the row. A stream that stored nothing until now begins with the events from now on. */
+/**
+ * The caller has locked the row, and enables the stream. A stream that stored nothing until now begins with the events
+ * from now on.
+ */
 const statusSql = `
   with was as (
     select keeps_nothing from event_streams where subscription_id = $1
@@ -60,13 +64,8 @@ const statusSql = `
     update event_streams set keeps_nothing = $2 = 'disabled', reason = $3 where subscription_id = $1
   )
   update event_subscriptions s
-  set disabled_at = case when $2 = 'enabled' then null else coalesce(disabled_at, svc_now()) end,
-    disabled_because = case when $2 = 'enabled' then null else 'owner' end,
-    failing_since = case when $2 = 'enabled' and disabled_at is not null then null else failing_since end,
-    failures = case when $2 = 'enabled' and disabled_at is not null then 0 else failures end,
-    last_problem = case when $2 = 'enabled' and disabled_at is not null then null else last_problem end,
-    not_before = case when $2 = 'enabled' and disabled_at is not null then svc_now() else not_before end,
-    asked_until = case when $2 = 'enabled' and disabled_at is not null then null else asked_until end,
+  set disabled_at = case when $2 = 'enabled' then disabled_at else coalesce(disabled_at, svc_now()) end,
+    disabled_because = case when $2 = 'enabled' then disabled_because else 'owner' end,
     read_to = case when w.keeps_nothing then coalesce((select max(position) from event_log), 0) else read_to end
   from was w where s.subscription_id = $1`;
 
@@ -135,13 +134,8 @@ export function streamRepository(database: Database): StreamRepository {
     },
     async setStatus(streamId, status, reason) {
       await lock(streamId);
-      const [was] = await database.write<{ status: string }>({
-        text: `${select} where s.subscription_id = $1`,
-        values: [streamId],
-      });
       await run(statusSql, [streamId, status, reason]);
-      if (status === 'enabled' && was?.status !== 'enabled')
-        await run('select svc_begin_anew($1)', [streamId]);
+      if (status === 'enabled') await enableSubscription(database, streamId);
       await (status === 'disabled' ? run(dropSql, [streamId]) : want(streamId));
     },
     async delete(streamId) {
