@@ -70,7 +70,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0065-rows-before-the-barrier', 'fa7a6a9d1094451695e47dd6bf5e576e86a9c3db718fcb8315e9a325d87be7c0'],
   ['0066-looks-are-bounded', 'cfda7dabf423ccc90bc6621bcf5c09168247b851d38bcaa2fa953801c9429fe1'],
   ['0067-cold-days-ahead', 'e8b0c8ebf354a5e8390a2a0df94e4cb7265e45906a23d04d8e1b31a34a71fa76'],
-  ['0067-read-on', '73e6f5878f6bef2f1f24bc5ae53dcc6c9837d95ae7194e08716f16650074287f'],
+  ['0068-read-on', '73e6f5878f6bef2f1f24bc5ae53dcc6c9837d95ae7194e08716f16650074287f'],
 ];
 
 /** Hash of the names and texts of the files, in the order in which they run. */

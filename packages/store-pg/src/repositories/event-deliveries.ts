@@ -1,4 +1,4 @@
-/** Deliveries of events (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps, 0050-who-is-behind, 0053-one-event-that-fails, 0059-due-endpoints, 0063-who-is-due, 0066-looks-are-bounded, 0067-read-on). */
+/** Deliveries of events (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps, 0050-who-is-behind, 0053-one-event-that-fails, 0059-due-endpoints, 0063-who-is-due, 0066-looks-are-bounded, 0068-read-on). */
 import type {
   DisabledBecause,
   EventDeliveryRecord,
