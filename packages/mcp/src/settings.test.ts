@@ -55,6 +55,18 @@ it.each<Refused>([
         'SVC_DID_DOCUMENT must be a file with the DID document of the service: ',
       ] satisfies Refused,
   ),
+  [
+    'a document of another service than SVC_DID',
+    [],
+    {
+      SVC_DID: 'did:web:other.example',
+      SVC_DID_DOCUMENT: file(
+        'other',
+        '{"id":"did:web:svc.example","verificationMethod":[],"assertionMethod":[]}',
+      ),
+    },
+    'SVC_DID_DOCUMENT is of did:web:svc.example, and SVC_DID is did:web:other.example',
+  ],
   ['plain http to another machine', [], { ...at, SVC_URL: 'http://svc.example' }, 'https address'],
   [
     'two API keys',

@@ -93,13 +93,17 @@ const readTrust = ({ SVC_DID_DOCUMENT: file, SVC_DID: did }: Environment): Trust
   if (did !== undefined && parseDidWeb(did) === null)
     throw new SettingsError('SVC_DID must be the did:web DID of the service, as in did:web:svc.example');
   if (file === undefined && did === undefined) return undefined;
-  return { document: file === undefined ? undefined : readDocument(file), did };
+  return { document: file === undefined ? undefined : readDocument(file, did), did };
 };
 
-const readDocument = (file: string): string => {
+const readDocument = (file: string, did: string | undefined): string => {
   // Some editors begin a file with a byte order mark, which JSON does not allow.
   const text = readText('SVC_DID_DOCUMENT', file, DID_DOCUMENT_MAX_BYTES).replace(/^\ufeff/, '');
   const read = readServiceKeys(text);
+  if (read.ok && did !== undefined && read.keys.did !== did)
+    throw new SettingsError(
+      `SVC_DID_DOCUMENT is of ${read.keys.did}, and SVC_DID is ${did}: set them for the same service`,
+    );
   if (read.ok) return text;
   const problem = read.failures.map(({ message }) => message).join('; ');
   throw new SettingsError(`SVC_DID_DOCUMENT must be a file with the DID document of the service: ${problem}`);

@@ -1,5 +1,6 @@
 /** The options with which both clients reach the service. */
 import { aFlag, aFunction, anInteger, aText, optionally, type Rules } from './arguments.ts';
+import { SvcError } from './errors.ts';
 
 export interface ConnectionOptions {
   baseUrl: string;
@@ -23,3 +24,13 @@ export const connectionRules: Rules<ConnectionOptions> = {
   now: optionally(aFunction()),
   random: optionally(aFunction()),
 };
+
+/** @throws SvcError `configuration` if the pinned document is of another service than `serviceDid`, where both are given */
+export function checkPinnedService(didDocument: unknown, serviceDid: string | undefined): void {
+  const { id } = Object(didDocument);
+  if (id === undefined || serviceDid === undefined || id === serviceDid) return;
+  throw new SvcError(
+    'configuration',
+    `didDocument is of ${id}, and serviceDid is ${serviceDid}: pass the document and the DID of the same service`,
+  );
+}

@@ -12,7 +12,7 @@ export {
 } from './account.ts';
 export * from './arguments.ts';
 export type { CallOptions } from './call-options.ts';
-export { type ConnectionOptions, connectionRules } from './connection.ts';
+export { type ConnectionOptions, checkPinnedService, connectionRules } from './connection.ts';
 export { aReceiptId, fetchDecision } from './decision.ts';
 export { type DecisionExports, decisionExports } from './decision-export.ts';
 export { type DecisionPages, decisionPages, decisionQuery } from './decision-pages.ts';

@@ -8,6 +8,7 @@ import {
   type AuditLog,
   anObjectWith,
   type CallOptions,
+  checkPinnedService,
   connectionRules,
   createApiKeys,
   createAuditLog,
@@ -144,7 +145,8 @@ const OPTIONS: Rules<PrincipalClientOptions> = {
 /**
  * Makes the client of one Principal (interface §Principal lifecycle). Grants are signed locally; the private key is
  * never sent. Nothing is sent before the first call.
- * @throws SvcError `configuration` for an option that is unknown, missing or of another type
+ * @throws SvcError `configuration` for an option that is unknown, missing or of another type, or if
+ * `didDocument` is not of `serviceDid`
  * @example
  * const client = createPrincipalClient({ baseUrl: 'https://svc.example', signer: signerFromJwk(privateJwk, kid) });
  * const { grant, grantId } = await client.grants.issue({ agent: agent.did, capabilities });
@@ -155,6 +157,7 @@ export function createPrincipalClient(options: PrincipalClientOptions): Principa
 
 function clientOf(options: PrincipalClientOptions): PrincipalClient {
   const read = readArgument('createPrincipalClient', options, OPTIONS, 'configuration');
+  checkPinnedService(read.didDocument, read.serviceDid);
   const { timeoutMs = 10_000 } = read;
   const patience = revocationPatience(timeoutMs);
   const apiKeyVariable = 'SVC_PRINCIPAL_KEY';

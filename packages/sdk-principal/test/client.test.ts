@@ -614,6 +614,11 @@ describe('the transport', () => {
     ['no address', { baseUrl: undefined }, /baseUrl must be .* given nothing/],
     ['a JWK as signer', { signer: principalJwk }, /signer must be a signer \{ kid, sign \}/],
     ['a fetch that is no function', { fetch: {} }, /fetch must be a function/],
+    [
+      'a document of another service than serviceDid',
+      { didDocument: { id: 'did:web:svc.example' }, serviceDid: 'did:web:other.example' },
+      /didDocument is of did:web:svc\.example, and serviceDid is did:web:other\.example/,
+    ],
   ])('refuses a client with %s', (_, change, message) => {
     const refused = expect.objectContaining({
       kind: 'configuration',

@@ -7,7 +7,7 @@
 import type { JsonValue } from '@svc/codec';
 import { readServiceKeys, type ServiceKeys } from '@svc/receipts';
 import type { CallOptions, Transport } from '@svc/sdk-core';
-import { SvcError } from '@svc/sdk-core';
+import { checkPinnedService, SvcError } from '@svc/sdk-core';
 
 export interface ServiceDocument {
   /** Whether the document is pinned; the caller must then replace it itself. */
@@ -27,13 +27,14 @@ const FRESH_FOR_MS = 60_000;
 const USED_FOR_MS = 600_000;
 const MIN_REFETCH_MS = 30_000;
 
-/** @throws SvcError `configuration` for a value that is not a DID document */
-export function pinnedDocument(document: unknown): ServiceDocument {
+/** @throws SvcError `configuration` for a value that is not a DID document, or not that of `serviceDid` */
+export function pinnedDocument(document: unknown, serviceDid: string | undefined): ServiceDocument {
   const read = readServiceKeys(document);
   if (!read.ok) {
     const why = read.failures.map(({ message }) => message).join('; ');
     throw new SvcError('configuration', `didDocument: ${why}`);
   }
+  checkPinnedService(document, serviceDid);
   return { isPinned: true, get: () => Promise.resolve(read.keys), renew: () => Promise.resolve(null) };
 }
 

@@ -114,7 +114,8 @@ export interface Verifier extends Approvals {
 /**
  * Makes the client of one relying party (interface §Verify). Nothing is sent before the first call; `ready` checks at
  * start.
- * @throws SvcError `configuration` for an option that is unknown, missing or of another type
+ * @throws SvcError `configuration` for an option that is unknown, missing or of another type, or if
+ * `didDocument` is not of `serviceDid`
  * @example
  * const verifier = createVerifier({ baseUrl: 'https://svc.example', serviceDid: 'did:web:svc.example' });
  * await verifier.ready();
@@ -130,7 +131,7 @@ function verifierOf(options: VerifierOptions): Verifier {
   const transport = createTransport({ ...read, apiKeyVariable: 'SVC_RP_KEY', timeoutMs });
   const documents =
     serviceDid === undefined || didDocument !== undefined
-      ? pinnedDocument(didDocument)
+      ? pinnedDocument(didDocument, serviceDid)
       : fetchedDocument(transport, serviceDid, { now, timeoutMs });
   const { serviceClockBehindMs = 30_000, serviceClockAheadMs = 5_000 } = read;
   const difference = { behindMs: serviceClockBehindMs, aheadMs: serviceClockAheadMs };

@@ -422,7 +422,9 @@ describe('verify never returns ALLOW for', () => {
     expect(other.decision).toBe('ALLOW');
     expect((await answered(other, {}, Promise.resolve(one))).kind).toBe('receipt-invalid');
     const ours = await input();
-    const elsewhere = { serviceDid: 'did:web:evil.example' };
+    const serviceDid = 'did:web:evil.example';
+    const didDocument: unknown = JSON.parse(JSON.stringify(serviceDocument).replaceAll(SERVICE, serviceDid));
+    const elsewhere = { serviceDid, didDocument };
     expect((await answered(await decide(ours, false), elsewhere, Promise.resolve(ours))).kind).toBe(
       'receipt-invalid',
     );
@@ -765,6 +767,11 @@ describe("the service's DID document", () => {
       /serviceClockAheadMs must be an integer, 0 to 300000/,
     ],
     ['a document as text', { didDocument: '{}' }, /didDocument must be .* given a string/],
+    [
+      'a document of another service than serviceDid',
+      { serviceDid: 'did:web:other.example' },
+      /didDocument is of did:web:svc\.example, and serviceDid is did:web:other\.example/,
+    ],
     ['a crypto that is no CryptoPort', { crypto: globalThis.crypto }, /crypto must be a CryptoPort/],
   ])('createVerifier refuses %s', (_, change, message) => {
     expect(() => verifierOf('https://svc.example', change)).toThrow(
