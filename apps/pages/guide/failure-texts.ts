@@ -267,6 +267,11 @@ export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
     meaning: 'The Action is not the one that was decided about.',
     remedy: 'Give the Action that the relying party sent.',
   },
+  'missing-proof-window': {
+    meaning:
+      'The proof window of the relying party was not given, or is none that a relying party can have. The Receipt is neither right nor wrong.',
+    remedy: 'Give the `proof_window_seconds` that the relying party had then, as `proofWindowSeconds`.',
+  },
   'wrong-status-list': {
     meaning:
       'The status list that the Receipt names is not signed by the service, or not the list of the Grant.',

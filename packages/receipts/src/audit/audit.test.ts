@@ -59,6 +59,11 @@ describe('audit', () => {
     ]);
   });
 
+  it("takes nothing but the proof window of the relying party's record: the Receipt says whose it is, and its profile", () => {
+    const record = { did: 'did:web:other.example', profile: 'svc-base-v2', proofWindowSeconds: 60 };
+    expect(audit(inputOf(allow, { relyingParty: record }))).toMatchObject({ ok: true, differences: [] });
+  });
+
   it('agrees with every decision of the engine if it assumes what the Receipt states', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryWorld, async (pending) => {
@@ -241,6 +246,25 @@ describe('audit is undecided', () => {
       'missing-evidence /evidence/status/credential_hash',
     ]);
     for (const { message } of result.failures) expect(message).toContain(problem);
+  });
+
+  it.each<readonly [string, unknown, string]>([
+    ['no setting of the relying party', undefined, 'missing'],
+    ["the relying party's record, whose member is named otherwise", { proof_window_seconds: 60 }, 'missing'],
+    ['a proof window that no relying party can have', { proofWindowSeconds: 301 }, '301'],
+    ['a proof window of nothing', { proofWindowSeconds: 0 }, '0'],
+    ['a proof window in parts of a second', { proofWindowSeconds: 59.5 }, '59.5'],
+    ['a proof window as text', { proofWindowSeconds: '60' }, '"60"'],
+  ])('when it is given %s, and says which number it needs', (_, relyingParty, given) => {
+    const result = audit(inputOf(allow, { relyingParty: relyingParty as AuditInput['relyingParty'] }));
+    expect(result).toMatchObject({ ok: false, undecided: true, differences: [], assumed: [] });
+    expect(result.failures).toEqual([
+      {
+        code: 'missing-proof-window',
+        path: '/protocol/checks/P13',
+        message: `relyingParty.proofWindowSeconds must be the proof window that the relying party had then, an integer from 1 to 300, not ${given}`,
+      },
+    ]);
   });
 
   it('when evidence is missing, and names the endpoint that has it', () => {

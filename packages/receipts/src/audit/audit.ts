@@ -3,7 +3,7 @@
  * by artifacts are verified; facts that only the service knew are assumed as stated and reported.
  */
 
-import { failure, plainObject } from '@svc/codec';
+import { failure, plainObject, show } from '@svc/codec';
 import {
   buildReceiptBody,
   type CryptoPort,
@@ -14,6 +14,7 @@ import {
   isProfileId,
   type JsonObject,
   PROFILES,
+  PROOF_WINDOW_MAX_SECONDS,
   type Presented,
   parsePresented,
   portableCrypto,
@@ -41,7 +42,9 @@ export type AuditFailureCode =
   | FailureCode
   | InclusionFailureCode
   | ArtifactFailure['code']
-  | OtherRequestFailure['code'];
+  | OtherRequestFailure['code']
+  /** `relyingParty.proofWindowSeconds` is no proof window that a relying party can have. */
+  | 'missing-proof-window';
 
 /**
  * A Receipt, and the inputs of its decision, from which the audit computes it again. With `inclusion`, the Receipt is
@@ -63,7 +66,7 @@ export interface AuditInput
    * `{}`; for `-0` give `0`. The service reads such texts so (protocol §5).
    */
   readonly action: unknown;
-  /** The relying party's setting at the time. */
+  /** The relying party's setting at the time, 1 to 300 s. Nothing else of it is read. */
   readonly relyingParty: { readonly proofWindowSeconds: number };
   /** DID document and status list, by hash. */
   readonly evidence: EvidenceSource;
@@ -129,6 +132,8 @@ const auditRead = (input: ReturnType<typeof readInput>): AuditResult => {
   const presented = parsePresented(input);
   const others = findOtherRequest(body, input, presented, crypto);
   if (others.length > 0) return refuse(verified, others);
+  if (!isProofWindow(input.proofWindowSeconds))
+    return refuse(verified, [missingProofWindow(input.proofWindowSeconds)], true);
   const failures: ArtifactFailure[] = [];
   const artifacts = readArtifacts(
     body,
@@ -165,6 +170,7 @@ const readInput = (input: AuditInput) => ({
   ...{ grant: textOf(input.grant), proof: textOf(input.proof), action: plainObject(input.action) },
   evidence: input.evidence ?? {},
   consumption: Array.isArray(input.consumption) ? input.consumption : [],
+  proofWindowSeconds: input.relyingParty?.proofWindowSeconds,
 });
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -201,6 +207,16 @@ const runsHere = ({ protocol: { profile, profile_hash: hash } }: ReceiptBody): b
 const otherEngine = ({ protocol: { profile, profile_hash: hash } }: ReceiptBody): Failure =>
   failure('unknown-profile', `this version cannot run ${profile} as of ${hash}`, '/protocol/profile_hash');
 
+const isProofWindow = (seconds: number): boolean =>
+  Number.isInteger(seconds) && seconds >= 1 && seconds <= PROOF_WINDOW_MAX_SECONDS;
+
+const missingProofWindow = (given: unknown): Failure<'missing-proof-window'> =>
+  failure(
+    'missing-proof-window',
+    `relyingParty.proofWindowSeconds must be the proof window that the relying party had then, an integer from 1 to ${PROOF_WINDOW_MAX_SECONDS}, not ${show(given)}`,
+    '/protocol/checks/P13',
+  );
+
 interface Recomputed {
   readonly recomputed: ReceiptBody;
   readonly assumed: readonly Assumption[];
@@ -210,10 +226,11 @@ const recompute = (
   body: ReceiptBody,
   presented: Presented,
   artifacts: Pick<Facts, 'document' | 'status' | 'balances'>,
-  input: AuditInput,
+  input: ReturnType<typeof readInput>,
   crypto: CryptoPort,
 ): Recomputed => {
-  const relyingParty = { did: body.relying_party, profile: body.protocol.profile, ...input.relyingParty };
+  const { proofWindowSeconds } = input;
+  const relyingParty = { did: body.relying_party, profile: body.protocol.profile, proofWindowSeconds };
   const context = { relyingParty, nowMs: Date.parse(body.evaluated_at), crypto, receiptId: body.receipt_id };
   const run = (facts: Facts): Decided => {
     const decided = evaluate(presented, facts, context);
