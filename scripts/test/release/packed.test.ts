@@ -305,6 +305,48 @@ it.runIf(isDeep)(
   60_000,
 );
 
+it.runIf(isDeep)(
+  '@svc/sdk-rp installs beside the types of Express 4, and its middleware compiles with them',
+  async () => {
+    const shop = join(scratch, 'express-4');
+    const types = join(root, 'packages', 'sdk-rp', 'node_modules', 'types-express-4');
+    const stated = join(shop, 'types-express-4');
+    mkdirSync(stated, { recursive: true });
+    writeFileSync(join(shop, 'package.json'), '{ "private": true }');
+    const { name, version } = JSON.parse(readFileSync(join(types, 'package.json'), 'utf8'));
+    writeFileSync(join(stated, 'package.json'), JSON.stringify({ name, version }));
+    // npm reads nothing but the version, so nothing is fetched. The types themselves are linked afterwards.
+    const install = ['install', '--offline', '--no-audit', '--no-fund', './types-express-4'];
+    await run('npm', [...install, tarballs.get('@svc/sdk-rp') ?? ''], { cwd: shop });
+    const installed = join(shop, 'node_modules', '@types');
+    rmSync(join(installed, 'express'), { recursive: true });
+    symlinkSync(types, join(installed, 'express'));
+    symlinkSync(join(root, 'node_modules', '@types', 'node'), join(installed, 'node'));
+    writeFileSync(join(shop, 'shop.mts'), EXPRESS_4);
+    const options = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'node16', '--types', 'node'];
+    const compiler = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
+    const compiling = run(process.execPath, [compiler, ...options, 'shop.mts'], { cwd: shop });
+    expect((await compiling.catch((error) => error)).stdout).toBe('');
+  },
+  60_000,
+);
+
+const EXPRESS_4 = `
+import express, { type Request } from 'express';
+import { createVerifier } from '@svc/sdk-rp';
+import { getAuthority, refuseUnreadableBody, requireAuthority } from '@svc/sdk-rp/express';
+const verifier = createVerifier({ baseUrl: 'https://svc.example', serviceDid: 'did:web:svc.example' });
+const origin = 'https://shop.example';
+const order = (id: string) => ({ type: 'commerce:purchase', resource: 'order/' + id, amount: 1, currency: 'USD' }) as const;
+const app = express();
+app.post('/orders', express.json(), requireAuthority({ verifier, origin, action: (req) => order(req.body.id) }), (req, res) => {
+  res.json(getAuthority(req).receiptId);
+});
+const byPath = requireAuthority({ verifier, origin, action: (req: Request<{ id: string }>) => order(req.params.id) });
+app.post('/orders/:id', byPath, (req, res) => { res.json(getAuthority(req).receiptId); });
+app.use(refuseUnreadableBody);
+`;
+
 describe.runIf(isDeep)('a strict TypeScript project that uses all packages compiles', () => {
   const TYPESCRIPT = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const NATIVE = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
