@@ -38,7 +38,11 @@ export const OPTIONS = {
   grant: { value: 'FILE', text: 'the Grant as presented' },
   proof: { value: 'FILE', text: 'the Proof as presented' },
   action: { value: 'FILE', text: 'the Action that was sent, as JSON' },
-  evidence: { value: 'PATH', text: 'DID document and status list, found by their hashes', many: true },
+  evidence: {
+    value: 'PATH',
+    text: 'a file, or a directory that may have others too: DID document and status list, found by their hashes',
+    many: true,
+  },
   consumption: {
     value: 'FILE',
     text: 'for an ALLOW that consumed a budget: the answers of GET /grants/{id}/consumption, back to the first event',

@@ -79,21 +79,36 @@ const reasonOf = (error: unknown): string => {
 export interface Evidence {
   /** Texts by the SHA-256 of their actual content. */
   readonly texts: ReadonlyMap<string, string>;
-  /** By the hash in a file's name: the problem if the content has another hash. */
+  /** By the hash in a file's name: the problem if the content has another hash or cannot be read. */
   readonly misnamed: ReadonlyMap<string, string>;
 }
 
-/** Reads these files, and the files in these directories. Rejects with UsageError. */
-export const readEvidence = async (paths: readonly string[]): Promise<Evidence> => {
+/**
+ * Reads these files, and the files in these directories, and keeps the texts with these hashes. A directory may also
+ * contain other files, of any kind and size. Rejects with UsageError for a given file that is not readable text.
+ */
+export const readEvidence = async (
+  paths: readonly string[],
+  wanted: ReadonlySet<string>,
+): Promise<Evidence> => {
   const texts = new Map<string, string>();
   const misnamed = new Map<string, string>();
-  for (const path of paths.flatMap(listFiles)) {
+  const read = async (path: string): Promise<void> => {
     const text = await readAnyText(path, 'evidence', MAX_EVIDENCE_BYTES);
     const hash = sha256Of(nativeCrypto, text);
     const named = nameAsHash(path);
-    texts.set(hash, text);
+    if (wanted.has(hash)) texts.set(hash, text);
     if (named !== null && named !== hash)
       misnamed.set(named, `the evidence file ${path} has hash ${hash}, not ${named}`);
+  };
+  for (const path of paths) {
+    const files = listFiles(path);
+    if (files === null) await read(path);
+    for (const file of files ?? [])
+      await read(file).catch((error: unknown) => {
+        if (!(error instanceof UsageError)) throw error;
+        misnamed.set(nameAsHash(file) ?? '', error.message);
+      });
   }
   return { texts, misnamed };
 };
@@ -104,9 +119,10 @@ const nameAsHash = (path: string): string | null => {
   return hex === undefined ? null : `sha256:${hex.toLowerCase()}`;
 };
 
-const listFiles = (path: string): string[] => {
+/** Null if it is not a directory. */
+const listFiles = (path: string): string[] | null => {
   try {
-    if (!statSync(path).isDirectory()) return [path];
+    if (!statSync(path).isDirectory()) return null;
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map((entry) => join(path, entry.name));
   } catch (error) {

@@ -17,7 +17,7 @@ import {
 } from '@svc/testkit/receipts/world';
 import { afterAll, describe, expect, it } from 'vitest';
 import { silentTerminal } from '../terminal.ts';
-import { MAX_INPUT_BYTES } from './inputs.ts';
+import { MAX_INPUT_BYTES, readEvidence } from './inputs.ts';
 import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-receipt-'));
@@ -292,6 +292,31 @@ describe('svc-receipt audit', () => {
     expect(stdout).toMatch(/^COULD NOT DECIDE/);
     expect(stdout.match(/missing-evidence/g)).toHaveLength(2);
     expect(stdout.match(/GET \/evidence\/sha256:/g)).toHaveLength(2);
+  });
+
+  it('passes over what else is in a directory of evidence, however large or malformed it is', async () => {
+    mkdirSync(join(folder, 'untidy'));
+    write('untidy/.DS_Store', Buffer.from('00000001427564310000ff', 'hex'));
+    write('untidy/backup.tar', Buffer.alloc(5_000_000));
+    [...deny.evidence.values()].forEach((text, i) => void write(`untidy/${i}`, text));
+    const args = ['audit', ...tokens, '--proof-window', '60', '--evidence', join(folder, 'untidy'), denyFile];
+    expect((await run(args)).exitCode).toBe(0);
+  });
+
+  it('keeps of the evidence only what the Receipt names', async () => {
+    const wanted = new Set([...deny.evidence.keys()].slice(0, 1));
+    const { texts } = await readEvidence([write('other', 'text'), join(folder, 'evidence')], wanted);
+    expect([...texts.keys()]).toEqual([...wanted]);
+  });
+
+  it('says why it could not read a file of a directory that is named as evidence of the Receipt', async () => {
+    const hash = deny.body.evidence.status?.credential_hash ?? '';
+    mkdirSync(join(folder, 'broken'));
+    const file = write(`broken/${hash.replace('sha256:', '')}`, Buffer.alloc(5_000_000));
+    const args = ['audit', ...tokens, '--proof-window', '60', '--evidence', join(folder, 'broken'), denyFile];
+    const { exitCode, stdout } = await run(args);
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain(`- missing-evidence: evidence ${file} must be at most 4194304 bytes`);
   });
 
   it('names an evidence file whose content does not have the hash in its name', async () => {

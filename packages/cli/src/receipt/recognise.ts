@@ -129,6 +129,17 @@ export const receiptIdOf = (receipt: unknown): string | null => {
   return isReceiptId(id) ? id : null;
 };
 
+/** The hashes under which the Receipt names its evidence, at most three. */
+export const evidenceNamedBy = (receipt: unknown): ReadonlySet<string> => {
+  const { evidence } = asObject(receipt);
+  const { issuer_resolution: document, status, consumption } = asObject(evidence);
+  const hashes = [
+    ...[asObject(document).did_document_hash, asObject(status).credential_hash],
+    asObject(consumption).snapshot_hash,
+  ];
+  return new Set(hashes.filter((hash) => typeof hash === 'string'));
+};
+
 const asObject = (receipt: unknown): Readonly<Record<string, unknown>> => {
   const json = typeof receipt === 'string' ? parseStrictJson(receipt) : null;
   const value = json?.ok ? json.value : receipt;

@@ -16,7 +16,7 @@ import { PROGRAM } from './commands.ts';
 import { type Evidence, readEvidence, readGiven, readText } from './inputs.ts';
 import { runMonitor } from './monitor/run-monitor.ts';
 import { type Command, parseCommand } from './options.ts';
-import { recognise, recogniseBundle } from './recognise.ts';
+import { evidenceNamedBy, recognise, recogniseBundle } from './recognise.ts';
 import { describeAudit, factsOf } from './report.ts';
 import { runVerify } from './run-verify.ts';
 import { summarizeAudit } from './summary.ts';
@@ -55,9 +55,9 @@ const runCommand = async (command: Command, paint: Paint, terminal: Terminal): P
 
 const runAudit = async (command: AuditCommand, paint: Paint): Promise<Output> => {
   const serviceDidDocument = await readText(command.didDocument, 'the DID document');
-  const evidence = await readEvidence(command.evidence);
   const given = await readAudited(command, serviceDidDocument);
   if ('failures' in given) return answerAudit(command, { ...NOT_AUDITED, failures: given.failures }, paint);
+  const evidence = await readEvidence(command.evidence, evidenceNamedBy(given.verifiable.receipt));
   const audited = audit({
     serviceDidDocument,
     grant: await readToken(command.grant, 'the Grant'),
