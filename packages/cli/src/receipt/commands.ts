@@ -11,6 +11,9 @@ export const OPTIONS = {
   fetch: {
     text: "fetches what is missing from the service's own host: DID document, inclusion proof, attestation",
   },
+  'require-inclusion': {
+    text: 'with --fetch: exit code 2 if the service does not show that the Receipt is in the checkpoint of its day',
+  },
   inclusion: {
     value: 'FILE',
     text: 'the answer of GET /decisions/{receipt_id}/inclusion: the Receipt must be in the checkpoint of its day',
@@ -71,13 +74,14 @@ export const OPTIONS = {
 const VERIFY: CommandText = {
   name: 'verify',
   usage: [
-    '[verify] RECEIPT-OR-BUNDLE [--did-document FILE | --service-did DID] [--fetch] [--json]',
+    '[verify] RECEIPT-OR-BUNDLE [--did-document FILE | --service-did DID] [--fetch [--require-inclusion]] [--json]',
     'verify RECEIPT --did-document FILE [--inclusion FILE [--checkpoint FILE] [--attestation FILE]] [--json]',
     'verify (BUNDLE | --bundle FILE) (--did-document FILE | (--key KEY... | --service-did DID) [--allow-unauthenticated]) [--json]',
   ],
   gist: 'Checks a Receipt or a bundle: its form, its signature, whether it is consistent, and what proves it',
   options: pick(OPTIONS, [
-    ...(['did-document', 'service-did', 'fetch', 'inclusion', 'checkpoint', 'attestation'] as const),
+    ...(['did-document', 'service-did', 'fetch', 'require-inclusion'] as const),
+    ...(['inclusion', 'checkpoint', 'attestation'] as const),
     ...(['bundle', 'key', 'allow-unauthenticated', 'json'] as const),
   ]),
   notes: [
@@ -90,7 +94,9 @@ name a key that has leaked. Where a purpose, a time or (with --service-did alone
 vouches for them. Then a holder of one of the keys, somebody who obtained an ended key, or anybody could have written a consistent
 bundle, so the exit code is 2, and "authenticated" is false in the JSON.`,
     `--fetch asks only the host of the DID, over https. With --service-did the document of that host authenticates the Receipt. Without
---service-did, only the Receipt itself says which service it is from, and the exit code is 2. Without --fetch and an address nothing is fetched.`,
+--service-did, only the Receipt itself says which service it is from, and the exit code is 2. Without --fetch and an address nothing is fetched.
+The service has no proof of inclusion before it has closed the day. If it shows none, the output says why, and the Receipt is checked
+without it; with --require-inclusion the exit code is then 2.`,
   ],
 };
 

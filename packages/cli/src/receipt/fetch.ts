@@ -29,12 +29,15 @@ export const fetchAddress = async (address: string): Promise<string> => {
   return text;
 };
 
+/** The proof of inclusion, or why the host showed none. */
+export type FoundInclusion = { readonly text: string } | { readonly notShown: string };
+
 /** The host of the service that has this DID. */
 export interface ServiceHost {
   /** The service's DID document. Rejects with UsageError if the host serves none. */
   fetchDocument(): Promise<string>;
-  /** Null if the host serves none, for example because the day is not closed. */
-  findInclusion(receiptId: string): Promise<string | null>;
+  findInclusion(receiptId: string): Promise<FoundInclusion>;
+  /** Null if the host serves none. */
   findAttestation(receiptId: string): Promise<string | null>;
 }
 
@@ -47,26 +50,28 @@ export const serviceHost = (did: string): ServiceHost => {
   const { host, port } = parsed;
   const scheme = isProtected(new URL(`http://${host}`)) ? 'http' : 'https';
   const origin = `${scheme}://${host}${port === null ? '' : `:${port}`}`;
-  const find = async (path: string): Promise<string | null> => {
+  const find = async (path: string): Promise<{ status: number; text: string | null }> => {
     const { status, text } = await ask(origin, path, MAX_INPUT_BYTES);
-    if (status !== 200) return null;
+    if (status !== 200) return { status, text: null };
     // For example the page of a proxy on the way, which says nothing about the Receipt.
     const fault = findTextFault(text);
     if (fault !== null)
       throw new UsageError(`${origin}${path} answered 200 and no JSON object: this is ${fault}`);
-    return text;
+    return { status, text };
   };
   return {
     fetchDocument: async () => {
-      const text = await find('/.well-known/did.json');
+      const { text } = await find('/.well-known/did.json');
       if (text === null) throw new UsageError(`${origin} serves no DID document at /.well-known/did.json`);
       return text;
     },
     findInclusion: async (id) => {
-      const text = await find(`/decisions/${id}/inclusion`);
-      return text === null || /"status"\s*:\s*"pending"/.test(text) ? null : text;
+      const { status, text } = await find(`/decisions/${id}/inclusion`);
+      if (text === null) return { notShown: `${origin} answered ${status}` };
+      const isPending = /"status"\s*:\s*"pending"/.test(text);
+      return isPending ? { notShown: `${origin} says that its day is not closed yet` } : { text };
     },
-    findAttestation: (id) => find(`/decisions/${id}/attestation`),
+    findAttestation: async (id) => (await find(`/decisions/${id}/attestation`)).text,
   };
 };
 

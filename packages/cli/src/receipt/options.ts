@@ -49,6 +49,8 @@ export interface VerifyCommand {
   readonly allowUnauthenticated: boolean;
   /** Fetch what is missing from the service's own host. */
   readonly fetch: boolean;
+  /** Decide only with the proof of inclusion, which `fetch` looks for. */
+  readonly requireInclusion: boolean;
   readonly json: boolean;
 }
 
@@ -85,7 +87,7 @@ export const parseCommand = (args: readonly string[]): Command => {
 const parseVerify = (values: Given, operand: string | undefined): VerifyCommand => {
   const { bundle, inclusion, checkpoint, attestation, fetch, json, key: keys = [] } = values;
   const { 'did-document': didDocument, 'service-did': serviceDid } = values;
-  const { 'allow-unauthenticated': allowUnauthenticated } = values;
+  const { 'allow-unauthenticated': allowUnauthenticated, 'require-inclusion': requireInclusion } = values;
   if (bundle !== undefined && operand !== undefined)
     throw new UsageError(`a bundle holds its Receipt: there must not also be ${operand}`);
   const [beside] = Object.entries({ inclusion, checkpoint, attestation }).filter(
@@ -103,6 +105,8 @@ const parseVerify = (values: Given, operand: string | undefined): VerifyCommand 
     );
   if (allowUnauthenticated && didDocument !== undefined)
     throw new UsageError('--allow-unauthenticated is not for --did-document, which authenticates');
+  if (requireInclusion && !fetch)
+    throw new UsageError('--require-inclusion goes with --fetch, which asks the service for the proof');
   if (checkpoint !== undefined && inclusion === undefined)
     throw new UsageError('--checkpoint goes with --inclusion, which names the proof that leads to it');
   if (attestation !== undefined && inclusion === undefined)
@@ -112,7 +116,7 @@ const parseVerify = (values: Given, operand: string | undefined): VerifyCommand 
   assertOneStdin([input, didDocument, inclusion, checkpoint, attestation]);
   return {
     ...{ name: 'verify', input, isBundle: bundle !== undefined, didDocument, serviceDid },
-    ...{ inclusion, checkpoint, attestation, allowUnauthenticated, fetch, json },
+    ...{ inclusion, checkpoint, attestation, allowUnauthenticated, fetch, requireInclusion, json },
     keys: keys.map(parseKey),
   };
 };

@@ -289,6 +289,36 @@ describe('svc-receipt --fetch', () => {
     expect(asked).toEqual(['/.well-known/did.json', `/decisions/${world.body.receipt_id}/inclusion`]);
   });
 
+  it.each([
+    ['has no proof of inclusion', undefined, 'http://localhost:PORT answered 404'],
+    [
+      'says that the day is not closed',
+      '{"receipt_id":"drc_1","day":"2026-11-20","status":"pending"}',
+      'http://localhost:PORT says that its day is not closed yet',
+    ],
+  ])('says so where the service %s, and decides that only with --require-inclusion', async (_, text, why) => {
+    const path = `/decisions/${world.body.receipt_id}/inclusion`;
+    if (text !== undefined) serve.set(path, text);
+    const words = [own.file, '--service-did', own.service, '--fetch'];
+    const said = why.replace('PORT', String((server.address() as AddressInfo).port));
+    const plain = await run(words);
+    expect(plain.exitCode).toBe(0);
+    expect(plain.stdout).toContain(`included in    not shown: ${said}\n`);
+    expect(last(plain.stdout)).toContain('but did not show that it is in the checkpoint of its day');
+    const json = await run([...words, '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'valid', inclusion_not_shown: said });
+    const strict = await run([...words, '--require-inclusion']);
+    expect([strict.exitCode, strict.stdout]).toEqual([2, '']);
+    expect(strict.stderr).toContain(said);
+    serve.delete(path);
+  });
+
+  it('exits with 1 for an altered Receipt also where --require-inclusion finds no proof', async () => {
+    const altered = write('altered.json', String(serve.get('/receipt.json')).replace('ALLOW', 'DENY'));
+    const words = [altered, '--service-did', own.service, '--fetch', '--require-inclusion'];
+    expect((await run(words)).exitCode).toBe(1);
+  });
+
   it('does not take the service from the Receipt: exit code 2 without --service-did', async () => {
     const { exitCode, stdout } = await run([own.file, '--fetch']);
     expect(exitCode).toBe(2);

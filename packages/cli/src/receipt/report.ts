@@ -26,6 +26,8 @@ export interface Found {
   /** The service's attestation of the Receipt, which then decides instead of that key; else null. */
   readonly attestation: VerifiedAttestation | null;
   readonly checkpoint: Checkpoint | null;
+  /** Why the service that was asked showed no proof of inclusion; null or absent if it did, or was not asked. */
+  readonly inclusionNotShown?: string | null;
   /** What is proven by nothing but the bundle itself. */
   readonly assumed: readonly Assumption[];
   /** What `assumed` leaves unproven, as the heading says it before "NOT AUTHENTICATED". */
@@ -42,7 +44,7 @@ const ON_OWN_WORD: Readonly<Record<Verdict, string>> = {
 /** The output of `verify`. */
 export const describeVerified = (
   verdict: Verdict,
-  { receipt, kid, attestation, checkpoint, assumed, open = 'ITS KEYS ARE' }: Found,
+  { receipt, kid, attestation, checkpoint, inclusionNotShown, assumed, open = 'ITS KEYS ARE' }: Found,
   failures: readonly Failure<string>[],
   summary: string,
   paint: Paint,
@@ -53,6 +55,7 @@ export const describeVerified = (
       : paint(`${ON_OWN_WORD[verdict]} ${open} NOT AUTHENTICATED`, 'yellow'),
     ...(receipt ? describeReceipt(receipt, kid, attestation) : []),
     ...(checkpoint ? [line('included in', describeCheckpoint(checkpoint))] : []),
+    ...(inclusionNotShown ? [line('included in', `not shown: ${inclusionNotShown}`)] : []),
     ...failures.map(describeFailure),
     ...describeAssumed("  On the bundle's own word, which proves nothing:", assumed, paint),
     '',

@@ -9,7 +9,7 @@ import { type BundlePin, verifyBundle } from '@svc/receipts/bundle';
 import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
 import { UsageError } from '../command-line.ts';
 import { type Paint, printableJson } from '../report.ts';
-import { fetchAddress, isAddress, type ServiceHost, serviceHost } from './fetch.ts';
+import { type FoundInclusion, fetchAddress, isAddress, type ServiceHost, serviceHost } from './fetch.ts';
 import { readGiven, readText } from './inputs.ts';
 import { NO_DOCUMENT, type VerifyCommand } from './options.ts';
 import { findTextFault, receiptIdOf, recognise, recogniseBundle, serviceOf } from './recognise.ts';
@@ -43,15 +43,17 @@ const answerVerified = (
   verified: Verified,
   paint: Paint,
 ): Output => {
-  const { receipt, kid, attestation, checkpoint, assumed, failures } = verified;
+  const { receipt, kid, attestation, checkpoint, inclusionNotShown = null, assumed, failures } = verified;
   const ok = failures.length === 0;
   const authenticated = ok && assumed.length === 0;
   const isOnOwnWord = ok && !authenticated;
   const verdict = isOnOwnWord && !command.allowUnauthenticated ? 'undecided' : verdictOf(failures);
   const day = checkpoint?.day ?? null;
-  const summary = summarize(verdict, { receipt, kid, failures, isOnOwnWord, day });
+  const isShown = inclusionNotShown === null;
+  const summary = summarize(verdict, { receipt, kid, failures, isOnOwnWord, day, isShown });
   if (!command.json) return answer(verdict, describeVerified(verdict, verified, failures, summary, paint));
-  const facts = { ...factsOf(receipt, kid, attestation), checkpoint, assumed, failures };
+  const inclusion = { checkpoint, inclusion_not_shown: inclusionNotShown };
+  const facts = { ...factsOf(receipt, kid, attestation), ...inclusion, assumed, failures };
   return answer(verdict, printableJson({ verdict, summary, kind, authenticated, ...facts }));
 };
 
@@ -66,11 +68,18 @@ const verifyGivenReceipt = async (command: VerifyCommand, receipt: unknown): Pro
   const service = command.serviceDid ?? serviceOf(receipt);
   const host = command.fetch && service !== null ? serviceHost(service) : null;
   const document = await readDocument(command, host);
-  const verified = await verifyPresented(command, receipt, { document, host });
+  const found = await findInclusion(command, receipt, host);
+  const inclusion = 'text' in found ? found.text : undefined;
+  const inclusionNotShown = 'text' in found ? null : found.notShown;
+  const verified = await verifyPresented(command, receipt, { document, inclusion, host });
   if (!verified.ok) {
-    const { failures } = verified;
-    return { ...NOTHING_FOUND, failures: command.didDocument === undefined ? ofFetched(failures) : failures };
+    const failures = command.didDocument === undefined ? ofFetched(verified.failures) : verified.failures;
+    return { ...NOTHING_FOUND, inclusionNotShown, failures };
   }
+  if (command.requireInclusion && inclusionNotShown !== null)
+    throw new UsageError(
+      `nothing shows that the Receipt is in the checkpoint of its day: ${inclusionNotShown}`,
+    );
   const { checkpoint, attestation } = 'included' in verified ? verified.included : ALONE;
   const isOwnWord = command.didDocument === undefined && command.serviceDid === undefined;
   const assumed: readonly Assumption[] = isOwnWord
@@ -81,6 +90,7 @@ const verifyGivenReceipt = async (command: VerifyCommand, receipt: unknown): Pro
     kid: verified.kid,
     attestation,
     checkpoint,
+    inclusionNotShown,
     assumed,
     open: 'ITS SERVICE IS',
     failures: [],
@@ -102,22 +112,31 @@ const ofFetched = (failures: readonly Failure<string>[]): readonly Failure<strin
       : one;
   });
 
+/** The given proof, else the one of the host. Without a host none is looked for. */
+const findInclusion = async (
+  command: VerifyCommand,
+  receipt: unknown,
+  host: ServiceHost | null,
+): Promise<FoundInclusion | { readonly notShown: null }> => {
+  const text = await readIfGiven(command.inclusion, 'the inclusion proof');
+  if (text !== undefined) return { text };
+  const id = receiptIdOf(receipt);
+  return host === null || id === null ? { notShown: null } : host.findInclusion(id);
+};
+
 interface Trusted {
   readonly document: string;
+  readonly inclusion: string | undefined;
   readonly host: ServiceHost | null;
 }
 
-/** Verifies the Receipt alone, or with its inclusion if a proof is given or can be fetched. */
+/** Verifies the Receipt alone, or with its inclusion if there is a proof. */
 const verifyPresented = async (
   command: VerifyCommand,
   receipt: unknown,
-  { document: serviceDidDocument, host }: Trusted,
+  { document: serviceDidDocument, inclusion, host }: Trusted,
 ): Promise<VerifiedReceipt | IncludedReceipt> => {
   const id = receiptIdOf(receipt);
-  const inclusion =
-    (await readIfGiven(command.inclusion, 'the inclusion proof')) ??
-    (host !== null && id !== null ? await host.findInclusion(id) : null) ??
-    undefined;
   if (inclusion === undefined) return verifyReceipt(receipt, serviceDidDocument, optionsOf(command));
   const checkpoint = await readIfGiven(command.checkpoint, 'the checkpoint');
   const attestation = await readIfGiven(command.attestation, 'the attestation');

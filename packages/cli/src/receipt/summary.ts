@@ -10,18 +10,21 @@ interface Verified {
   readonly isOnOwnWord: boolean;
   /** The day in whose checkpoint the Receipt is included. */
   readonly day: string | null;
+  /** False if the service was asked for the proof of inclusion and showed none. */
+  readonly isShown?: boolean;
 }
 
 export const summarize = (
   verdict: Verdict,
-  { receipt, kid, failures, isOnOwnWord, day }: Verified,
+  { receipt, kid, failures, isOnOwnWord, day, isShown = true }: Verified,
 ): string => {
   if (verdict === 'invalid') return `Do not rely on it: ${messageOf(failures)}`;
   if (receipt === null || (verdict === 'undecided' && !isOnOwnWord))
     return `It could not be decided: ${messageOf(failures)}`;
   if (isOnOwnWord)
     return `It agrees with itself and says that it is of ${serviceOf(kid)}, but nothing that you trust says so: give that service's DID document with --did-document.`;
-  const published = day === null ? '' : `, and has it in the checkpoint of ${day}`;
+  const unshown = isShown ? '' : ', but did not show that it is in the checkpoint of its day';
+  const published = day === null ? unshown : `, and has it in the checkpoint of ${day}`;
   return `It is genuine: ${serviceOf(kid)} ${said(receipt)}${published}.`;
 };
 
@@ -32,7 +35,7 @@ export const summarizeAudit = (
     kid,
     failures,
     differences,
-  }: Omit<Verified, 'isOnOwnWord' | 'day'> & { readonly differences: readonly Difference[] },
+  }: Omit<Verified, 'isOnOwnWord' | 'day' | 'isShown'> & { readonly differences: readonly Difference[] },
 ): string => {
   if (differences.length > 0)
     return `The engine decides otherwise: ${differences.length} ${differences.length === 1 ? 'member differs' : 'members differ'} from what the Receipt says.`;
