@@ -16,7 +16,10 @@ export interface Stream {
 export interface Source {
   /** Rejects with `SourceError` unless a complete answer of at most `maxBytes` of UTF-8 arrives within the deadline. */
   fetchText(path: string, maxBytes: number): Promise<Answer>;
-  /** `expectedBytes` determines the deadline. Rejects with `SourceError`. */
+  /**
+   * Rejects with `SourceError`. The deadline may depend on `expectedBytes`, up to a bound: this is the size that the
+   * service says.
+   */
   fetchStream(path: string, expectedBytes: number): Promise<Stream>;
 }
 

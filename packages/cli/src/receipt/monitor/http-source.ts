@@ -14,9 +14,18 @@ export interface Patience {
   readonly answerMs: number;
   /** Time between two pieces of a stream. */
   readonly idleMs: number;
+  /**
+   * Time for all streams together, since the first began. The size on which the deadline of a stream depends is what
+   * the service says, and a dishonest one must not keep the monitor from comparing known days.
+   */
+  readonly streamsMs: number;
 }
 
-const PATIENCE: Patience = { answerMs: 15_000, idleMs: 30_000 };
+export const HOUR_MS = 3_600_000;
+
+export const PATIENCE: Patience = { answerMs: 15_000, idleMs: 30_000, streamsMs: HOUR_MS };
+
+const TIME_OVER = 'the time for leaves is over; the next look goes on with them';
 
 interface TimedResponse {
   readonly response: Response;
@@ -24,16 +33,24 @@ interface TimedResponse {
   readonly deadline: Deadline;
 }
 
-/** `origin`: scheme and host. */
+/** `origin`: scheme and host. One source is for one look. */
 export const createHttpSource = (origin: string, stop: AbortSignal, patience = PATIENCE): Source => {
-  const { answerMs, idleMs } = patience;
-  const ask = async (path: string, deadline: Deadline): Promise<TimedResponse> => {
+  const { answerMs, idleMs, streamsMs } = patience;
+  const streams = new AbortController();
+  const ofStreams = AbortSignal.any([stop, streams.signal]);
+  let isStreaming = false;
+  /** The timer does not keep the process alive. */
+  const beginStreams = (): void => {
+    if (!isStreaming) setTimeout(() => streams.abort(new SourceError(TIME_OVER)), streamsMs).unref();
+    isStreaming = true;
+  };
+  const ask = async (path: string, deadline: Deadline, ended: AbortSignal): Promise<TimedResponse> => {
     try {
       const response = await fetch(`${origin}${path}`, {
         redirect: 'manual',
         // The monitor needs the service's current answer, not one from a cache.
         headers: { 'cache-control': 'no-cache' },
-        signal: AbortSignal.any([stop, deadline.signal]),
+        signal: AbortSignal.any([ended, deadline.signal]),
       });
       if (response.status < 300 || response.status >= 400) return { response, deadline };
       await discard(response);
@@ -45,13 +62,13 @@ export const createHttpSource = (origin: string, stop: AbortSignal, patience = P
   };
 
   /** Each attempt has the full time. */
-  const askPatiently = async (path: string, begin: () => Deadline): Promise<TimedResponse> => {
-    const asked = await ask(path, begin());
+  const askPatiently = async (path: string, begin: () => Deadline, ended = stop): Promise<TimedResponse> => {
+    const asked = await ask(path, begin(), ended);
     if (asked.response.status !== 429) return asked;
     asked.deadline.end();
     await discard(asked.response);
     await pause(waitOf(asked.response) * 1000, undefined, { signal: stop });
-    return ask(path, begin());
+    return ask(path, begin(), ended);
   };
 
   return {
@@ -70,8 +87,10 @@ export const createHttpSource = (origin: string, stop: AbortSignal, patience = P
 
     fetchStream: (path, expectedBytes): Promise<Stream> =>
       orSourceError(async () => {
+        beginStreams();
         const wholeMs = answerMs + Math.ceil((expectedBytes / MIN_BYTES_PER_SECOND) * 1000);
-        const { response, deadline } = await askPatiently(path, () => new Deadline(wholeMs, idleMs));
+        const begin = () => new Deadline(wholeMs, idleMs);
+        const { response, deadline } = await askPatiently(path, begin, ofStreams);
         if (response.status === 200) return { status: 200, pieces: piecesOf(response, deadline) };
         deadline.end();
         await discard(response);

@@ -16,7 +16,7 @@ import type { Terminal } from '../../terminal.ts';
 import { readText } from '../inputs.ts';
 import type { Command } from '../options.ts';
 import type { Output } from '../verdict.ts';
-import { createHttpSource } from './http-source.ts';
+import { createHttpSource, HOUR_MS, PATIENCE } from './http-source.ts';
 import { describeLook, lookAsJson, verdictOfLook } from './report.ts';
 import { defaultStateFile, openState, writeState } from './state-file.ts';
 
@@ -59,12 +59,13 @@ interface LookContext {
 
 /** A state that cannot be written ends the check early, as `stop` does; the results up to then are reported. */
 const lookOnce = async (
-  { origin, recheck, since }: MonitorCommand,
+  { origin, recheck, since, everySeconds }: MonitorCommand,
   { pin, seen, writer, stop, terminal }: LookContext,
 ): Promise<Look> => {
   const failed = writer.begin();
   const ended = AbortSignal.any([stop, failed]);
-  const source = createHttpSource(origin, ended);
+  const streamsMs = Math.max(HOUR_MS, (everySeconds ?? 0) * 1000);
+  const source = createHttpSource(origin, ended, { ...PATIENCE, streamsMs });
   const look = await lookAtCheckpoints({
     ...{ origin, pin, seen, since, stop: ended },
     source: {
@@ -95,7 +96,7 @@ const unwritten = (error: unknown): Doubt => ({
 /**
  * Writes the state to its file. A write happens at once if the last one is long enough ago, otherwise at the end,
  * because a first check can see thousands of days. New days are also written before leaves are read, which may take
- * hours. The mark that leaves have been read may be lost; they are then read again. After a failed write nothing is
+ * an hour or more. The mark that leaves have been read may be lost; they are then read again. After a failed write nothing is
  * written until the next check, which writes what this one could not.
  */
 class StateWriter {
