@@ -21,7 +21,7 @@ export const spliceReceipt = (bodyText: string, jws: string): string | null => {
  * text is not a JWS over the body of a Receipt. Verifies nothing.
  */
 export const receiptTextOf = (jws: string): string | null => {
-  const parts = splitReceiptJws(jws);
+  const parts = typeof jws === 'string' ? splitReceiptJws(jws) : null;
   if (parts === null || readPayload(parts.payloadText, []) === null) return null;
   return spliceReceipt(parts.payloadText, jws);
 };

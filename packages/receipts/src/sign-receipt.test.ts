@@ -42,8 +42,10 @@ describe('a signed Receipt', () => {
     ['padding', `${signed.jws}=`],
     ['another payload', 'e30.e30.e30'],
     ['a payload with white space', `e30.${Buffer.from('{"a": 1,"receipt_id":1}').toString('base64url')}.e30`],
+    ['no text', undefined],
+    ['an object', { jws: signed.jws }],
   ])('is not restored from %s', (_, jws) => {
-    expect(receiptTextOf(jws)).toBeNull();
+    expect(receiptTextOf(jws as string)).toBeNull();
   });
 
   it('is verified by jose', async () => {
