@@ -53,9 +53,9 @@ export const REFUSAL_TEXTS: Readonly<Record<RefusalCode, HelpText>> = {
   },
   CONFIGURATION: {
     meaning:
-      'The relying party parses no body where its `action` reads one: the Agent can do nothing about it.',
+      'The relying party parses no body where its `action` reads one, or its `action` returns no Action: the Agent can do nothing about it.',
     remedy:
-      'Relying party: mount a parser ahead of the middleware, such as `express.json()`. `onError` is told, else one line on `console.error`.',
+      'Relying party: mount a parser ahead of the middleware, such as `express.json()`; let `action` return an Action or throw. `onError` is told, else one line on `console.error`.',
   },
   SERVICE_UNAVAILABLE: {
     meaning: 'The relying party could not have the authority verified, and so does nothing.',

@@ -3,15 +3,7 @@
  * failure the handler does not run.
  */
 import { normalizeHtu } from '@svc/codec';
-import {
-  type Action,
-  type Capability,
-  GRANT_MAX_CHARS,
-  isMethod,
-  PROOF_MAX_CHARS,
-  REASON_TEXTS,
-} from '@svc/protocol';
-import type { Receipt } from '@svc/receipts';
+import { type Action, GRANT_MAX_CHARS, isMethod, PROOF_MAX_CHARS, REASON_TEXTS } from '@svc/protocol';
 import {
   aFlag,
   aFunction,
@@ -26,13 +18,17 @@ import {
   rule,
   SvcError,
 } from '@svc/sdk-core';
+import { authorityOf, type SvcAuthority } from './authority.ts';
 import { BODY_FAULTS, findBodyFault, type WatchedBody } from './body-fault.ts';
+import { isMisdescribed, logError } from './failed-call.ts';
 import { forbid, type Refusal, type Refused, refuse, refuseBody, refuseUnsigned } from './refusal.ts';
 import { type Mismatch, mismatchOf } from './request-mismatch.ts';
 import { hasEmptySegment, hasTrailingSlash, isNormalTarget, joinTarget } from './request-target.ts';
 import type { SignatureCheck, SignedRequest } from './signature-check.ts';
 import type { Verifier } from './verifier.ts';
 import type { VerifyInput } from './verify-input.ts';
+
+export type { SvcAuthority } from './authority.ts';
 
 /** The members of a verifier that are used. */
 export type AskedVerifier = Pick<Verifier, 'verify'> & Partial<Pick<Verifier, 'publicUrl'>>;
@@ -73,22 +69,6 @@ export type AuthorityOptions<Req> = CommonOptions<Req> &
         origin?: never;
       }
   );
-
-/** What the handler can rely on. */
-export interface SvcAuthority {
-  /** The Capability that authorised this Action. */
-  authority: Capability;
-  /** The Receipt of this ALLOW, whose signature has been verified. */
-  receipt: Receipt;
-  /** The id of that Receipt, `drc_…`. */
-  receiptId: string;
-  /** did:key DID of the Agent that signed the Proof, as the Receipt has it. */
-  agent: string | undefined;
-  /** did:web DID of the Principal that issued the Grant, as the Receipt has it. */
-  principal: string | undefined;
-  /** The id of the Grant, `urn:svc:grant:…`, as the Receipt has it. */
-  grantId: string | undefined;
-}
 
 /**
  * The authority that a middleware stored on the request.
@@ -159,20 +139,8 @@ function tellError<Req>(
   error: unknown,
   request: Req,
 ): void {
-  if (onError === undefined) logError(error, answer);
+  if (onError === undefined) logError(`authority could not be verified, answered ${answer}`, error);
   else onError(error, request);
-}
-
-/** Logs one line without secrets: the message of an unknown error may be secret, so it is left out. */
-function logError(error: unknown, answer: 500 | 503): void {
-  const status = error instanceof SvcError && error.status !== null ? ` ${error.status}` : '';
-  const told =
-    error instanceof SvcError
-      ? `${error.kind}${status}: ${error.message}`
-      : `${error instanceof Error ? error.name : typeof error}; pass onError to see it`;
-  console.error(
-    `[svc] authority could not be verified, answered ${answer}: ${told.replace(/[\s\p{Cc}]+/gu, ' ')}`,
-  );
 }
 
 /**
@@ -275,6 +243,10 @@ async function askVerifier<Req>(
   } catch (error) {
     const mismatch = mismatchOf(error);
     if (mismatch !== null) return forbid(toldOf(mismatch), 'REQUEST_MISMATCH', mismatch.receiptId);
+    if (isMisdescribed(error)) {
+      tellError(options, 500, error, request);
+      return refuse(500, 'CONFIGURATION', 'this server has not described what the request would do');
+    }
     tellError(options, 503, error, request);
     const retryAfterSeconds = error instanceof SvcError ? (error.retryAfterSeconds ?? 1) : 1;
     const headers = { 'retry-after': String(retryAfterSeconds) };
@@ -291,15 +263,6 @@ const toldOf = ({ message, receipt, signedFor }: Mismatch): string => {
   const named = signedFor === null ? 'another request' : `${signedFor.method} ${signedFor.url}`;
   return `the Proof names ${named}, which is not the request that came with it: sign one for exactly this method and URL`;
 };
-
-const authorityOf = (authority: Capability, receipt: Receipt): SvcAuthority => ({
-  authority,
-  receipt,
-  receiptId: receipt.receipt_id,
-  agent: receipt.agent,
-  principal: receipt.principal?.id,
-  grantId: receipt.grant_id,
-});
 
 /** The fields of a signed request, from the headers of a Node framework. */
 export const fieldsOf = (

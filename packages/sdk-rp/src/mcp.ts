@@ -17,13 +17,15 @@ import {
   SvcError,
 } from '@svc/sdk-core';
 import { anOriginOfTools, META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
-import type { AskedVerifier, SvcAuthority } from './authorize.ts';
+import { authorityOf, type SvcAuthority } from './authority.ts';
+import type { AskedVerifier } from './authorize.ts';
+import { isMisdescribed, logError } from './failed-call.ts';
 import { type CallChecks, createCallChecks, hasNoSession, hasProtoMember, NO_SESSION } from './mcp-input.ts';
 import { ReceiptError } from './receipt-error.ts';
 import { mismatchBeforeVerify, mismatchOf } from './request-mismatch.ts';
 import type { Verdict } from './verify.ts';
 
-export type { SvcAuthority } from './authorize.ts';
+export type { SvcAuthority } from './authority.ts';
 
 /** The arguments of a call as received, before the tool's own schema processes them. */
 export type ToolArguments = Readonly<Record<string, unknown>>;
@@ -269,6 +271,12 @@ async function decide(
     const mismatch = mismatchOf(error);
     if (mismatch !== null) return forAnotherCall(mismatch.receipt);
     tellError(options, error, name);
+    if (isMisdescribed(error))
+      return refuse(
+        'CONFIGURATION',
+        'This server has not described the call.',
+        'Do not try again: it cannot help.',
+      );
     const remedy = 'Try again later, with a new Proof.';
     return refuse('SERVICE_UNAVAILABLE', 'Authority could not be verified.', remedy);
   }
@@ -321,10 +329,7 @@ const outcomeOf = (verdict: Verdict): Outcome => {
   const { receipt } = verdict;
   if (!verdict.allowed)
     return refuse(verdict.reason, REASON_TEXTS[verdict.reason], REMEDIES[verdict.reason], receipt);
-  const { receipt_id: receiptId, agent, grant_id: grantId, principal } = receipt;
-  return {
-    allowed: { authority: verdict.authority, receipt, receiptId, agent, principal: principal?.id, grantId },
-  };
+  return { allowed: authorityOf(verdict.authority, receipt) };
 };
 
 const refuse = (
@@ -354,13 +359,7 @@ const metaOf = (
   };
 };
 
-/** Reports an error. For an unknown error only its name is logged, because its message may be secret. */
 function tellError({ onError }: GuardOptions, error: unknown, tool: string): void {
-  if (onError === undefined) logError(error, tool);
+  if (onError === undefined) logError(`a call of ${JSON.stringify(tool)} did not run`, error);
   else onError(error, tool);
-}
-
-function logError(error: unknown, tool: string): void {
-  const told = error instanceof SvcError ? `${error.kind}: ${error.message}` : String(Object(error).name);
-  console.error(`[svc] a call of ${JSON.stringify(tool)} did not run: ${told.replace(/[\s\p{Cc}]+/gu, ' ')}`);
 }

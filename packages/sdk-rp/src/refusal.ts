@@ -10,7 +10,7 @@ export interface Refusal {
    * - 401: Grant or Proof is missing.
    * - 403: a DENY, or a Proof for another request.
    * - 400, 413, 415: the request is malformed.
-   * - 500: this server is misconfigured.
+   * - 500: this server is misconfigured, or `action` returned no Action.
    * - 503: authority could not be verified.
    */
   status: 400 | 401 | 403 | 413 | 415 | 500 | 503;

@@ -9,6 +9,7 @@ import {
   type CallToolResult,
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/sdk/types.js';
+import { SvcError } from '@svc/sdk-core';
 import { toolRequest } from '@svc/sdk-core/tool-call';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -184,6 +185,14 @@ it('a Proof for another call is refused before the service is asked, so it is no
   expect(verify).not.toHaveBeenCalled();
   expect(await call('a')).toMatch(/SERVICE_UNAVAILABLE/);
   expect(verify).toHaveBeenCalledOnce();
+});
+
+it('a call that the server itself described as nothing is not to be tried again', async () => {
+  verify.mockRejectedValueOnce(new SvcError('invalid-argument', 'action must be an object'));
+  const { url } = toolRequest('https://shop.example', 'described', {});
+  const _meta = { ...presented, 'svc/proof': await newProof({ url }) };
+  const answer = await raw({ name: 'described', _meta });
+  expect(answer).toMatch(/CONFIGURATION: This server has not described the call. Do not try again/);
 });
 
 it('an ALLOW for another request runs nothing, and the refusal has its Receipt', async () => {

@@ -55,13 +55,15 @@ const address = (
   ...(url === undefined ? { origin: ORIGIN } : { url: (request: unknown) => url(pathOf(request as never)) }),
 });
 
+const described = ({ action = () => order }: ShopOptions, body: string) => action(body);
+
 /** Mounted under a router, so that `url` is not the whole path. */
 async function startExpress(options: ShopOptions): Promise<Shop> {
   const handled: Shop['handled'] = [];
   const router = express.Router();
   const guard = expressGuard<express.Request>({
     ...address(options, (request: express.Request) => request.originalUrl),
-    action: ({ body }) => options.action?.(body) ?? order,
+    action: ({ body }) => described(options, body),
   } as AuthorityOptions<express.Request>);
   router.use(express.text({ type: '*/*' }), guard, (request, response) => {
     handled.push({ svc: getAuthority(request), body: String(request.body) });
@@ -88,7 +90,7 @@ async function startFastify(options: ShopOptions): Promise<Shop> {
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body));
   const preHandler = fastifyGuard({
     ...address(options, (request: { originalUrl: string }) => request.originalUrl),
-    action: ({ body }: { body?: unknown }) => options.action?.(String(body)) ?? order,
+    action: ({ body }: { body?: unknown }) => described(options, String(body)),
   } as AuthorityOptions<Parameters<ReturnType<typeof fastifyGuard>>[0]>);
   app.post('/orders', { preHandler }, async (request) => {
     handled.push({ svc: getAuthority(request), body: String(request.body) });
@@ -102,7 +104,7 @@ async function startFastify(options: ShopOptions): Promise<Shop> {
 async function startFetch(options: ShopOptions): Promise<Shop> {
   const handled: Shop['handled'] = [];
   const common = address(options, (request: Request) => new URL(request.url).pathname);
-  const action = async (request: Request) => options.action?.(await request.text()) ?? order;
+  const action = async (request: Request) => described(options, await request.text());
   const handler = protect(
     { ...common, action } as AuthorityOptions<Request>,
     async (request, svc, _env: string) => {
@@ -284,6 +286,24 @@ describe.each([
     expect(answer).toMatchObject({ status: 503, body: { error: 'SERVICE_UNAVAILABLE' } });
     expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(errors).toEqual([expect.any(SvcError)]);
+    expect(shop.handled).toEqual([]);
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a text', 'order/7'],
+    ['a number that is not JSON', { amount: 1n }],
+  ])('answers 500, which no Agent repeats, where `action` returns %s', async (_, described) => {
+    const errors: unknown[] = [];
+    await using shop = await start({
+      verifier: verifierOf('https://svc.example'),
+      action: () => described as never,
+      onError: (error) => errors.push(error),
+    });
+    const answer = await post(shop, await presented());
+    expect(answer).toMatchObject({ status: 500, body: { error: 'CONFIGURATION' } });
+    expect(answer.headers.get('retry-after')).toBeNull();
+    expect(errors).toMatchObject([{ kind: 'invalid-argument' }]);
     expect(shop.handled).toEqual([]);
   });
 
