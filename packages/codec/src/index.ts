@@ -14,6 +14,7 @@ export * from './htu.ts';
 export * from './jcs.ts';
 export * from './json.ts';
 export * from './json-pointer.ts';
+export * from './marked.ts';
 export * from './plain-object.ts';
 export * from './retry-after.ts';
 export * from './sha256.ts';

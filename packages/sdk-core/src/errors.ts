@@ -3,6 +3,8 @@
  * and `requestId` come from the service's answer, if there was one (interface §Errors). A verdict is never an error.
  */
 
+import { isMarked } from '@svc/codec';
+
 /** Every `kind`. Each has a page in the service's guide, at `/guide/kinds/<kind>`; its text is in `help-texts.ts`. */
 export const ERROR_KINDS = [
   'invalid-argument',
@@ -114,8 +116,7 @@ const createClass = (): SvcErrorConstructor => {
   /** A subclass keeps the default `instanceof`. */
   Object.defineProperty(Created, Symbol.hasInstance, {
     value(this: unknown, value: unknown): boolean {
-      if (this !== Created) return Function.prototype[Symbol.hasInstance].call(this as object, value);
-      return typeof value === 'object' && value !== null && MARK in value;
+      return isMarked(this, Created, MARK, value);
     },
   });
   return Created;

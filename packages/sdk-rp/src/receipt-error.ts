@@ -1,4 +1,5 @@
 /** An error about one decision of the service, with the decision's Receipt. */
+import { isMarked } from '@svc/codec';
 import { isReceiptId } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import { SvcError } from '@svc/sdk-core';
@@ -30,9 +31,7 @@ export class ReceiptError extends SvcError {
   /** A subclass keeps the default `instanceof`. */
   static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: it is which class asks
-    const asked = this as object;
-    if (asked !== ReceiptError) return Function.prototype[Symbol.hasInstance].call(asked, value);
-    return typeof value === 'object' && value !== null && MARK in value;
+    return isMarked(this, ReceiptError, MARK, value);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Errors for a Proof that is not about the received HTTP request (interface §Verify); they name both requests. */
-import { type JsonValue, normalizeHtu } from '@svc/codec';
+import { isMarked, type JsonValue, normalizeHtu } from '@svc/codec';
 import { parseProof } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import { SvcError } from '@svc/sdk-core';
@@ -38,9 +38,7 @@ export class RequestMismatchError extends SvcError {
   /** A subclass keeps the default `instanceof`. */
   static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: it is which class asks
-    const asked = this as object;
-    if (asked !== RequestMismatchError) return Function.prototype[Symbol.hasInstance].call(asked, value);
-    return typeof value === 'object' && value !== null && MARK in value;
+    return isMarked(this, RequestMismatchError, MARK, value);
   }
 }
 

@@ -1,4 +1,5 @@
 /** The HTTP port of the monitor. */
+import { isMarked } from '@svc/codec';
 
 export interface Answer {
   readonly status: number;
@@ -41,8 +42,6 @@ export class SourceError extends Error {
   /** A class that extends `SourceError` is checked in the ordinary way. */
   static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: it is which class asks
-    const asked = this as object;
-    if (asked !== SourceError) return Function.prototype[Symbol.hasInstance].call(asked, value);
-    return typeof value === 'object' && value !== null && MARK in value;
+    return isMarked(this, SourceError, MARK, value);
   }
 }
