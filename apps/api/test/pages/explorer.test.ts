@@ -201,6 +201,15 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expect(await page.locator('[data-state=ok], .note-good').count()).toBe(0);
   });
 
+  it('says only that lost spans could not be read, and why, where the service does not answer them', async () => {
+    const base = await serve((record) => record, days, false);
+    const { page } = await visit(base);
+    await page.route('**/restores', (route) => route.fulfill({ status: 429, json: { message: 'later' } }));
+    await page.goto(`${base}/transparency`);
+    await page.getByText('Whether anything was lost could not be read: later').waitFor();
+    expect(await page.getByText('set back to a backup').count()).toBe(0);
+  });
+
   it.runIf(isDeep)('opens the day in its URL', async () => {
     const { page, expectQuiet } = await open('#day=2026-11-14');
     await page.getByRole('region', { name: 'Payload of the checkpoint of 2026-11-14' }).waitFor();

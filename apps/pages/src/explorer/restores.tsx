@@ -25,13 +25,14 @@ export const Restores = ({ document }: { readonly document: string | null }) => 
         <h2 id="restores">Lost spans</h2>
         <p>UTC</p>
       </div>
-      <p class="soft">
-        The database was set back to a backup. A Receipt of such a span is as valid as any other; the ledger
-        may lack it.
-      </p>
-      {problem !== null && (
+      {problem === null ? (
+        <p class="soft">
+          The database was set back to a backup. A Receipt of such a span is as valid as any other; the ledger
+          may lack it.
+        </p>
+      ) : (
         <p class="note note-warn" role="status">
-          {problem}
+          Whether anything was lost could not be read: {problem}
         </p>
       )}
       {restores.map((restore) => (
