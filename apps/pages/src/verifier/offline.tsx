@@ -1,5 +1,6 @@
-/** The verifier as one file from disk: its user supplies the service's document. */
-import { startPage } from '../shared/start.tsx';
+/** The verifier as one file from disk: its user supplies the service's document. Nothing is there before the script. */
+import { render } from 'preact';
 import { Verifier } from './verifier.tsx';
 
-startPage(<Verifier fetchDocument={null} />);
+const place = document.getElementById('page');
+if (place !== null) render(<Verifier fetchDocument={null} />, place);
