@@ -263,6 +263,29 @@ describe.skipIf(!hasBrowser)('the dashboard of a relying party', () => {
     expectQuiet();
   });
 
+  it('opens the decision and sets the filters of an address that is entered while decisions are shown', async () => {
+    const asked: unknown[] = [];
+    const { page, expectQuiet } = await open('rp', 'rp', {
+      listDecisions: async ({ query }) => {
+        asked.push(query.grant_id);
+        return { status: 200, body: listDecisions(query) };
+      },
+    });
+    const drawer = page.getByRole('dialog');
+    // A second time after it was closed, too.
+    for (let i = 0; i < 2; i++) {
+      await page.evaluate(`location.hash = 'decision=${receipt.receipt_id}'`);
+      await drawer.getByText('checked in this tab: valid').waitFor();
+      await page.keyboard.press('Escape');
+      await drawer.waitFor({ state: 'detached' });
+    }
+    const grant = DECISIONS[0]?.grant_id;
+    await page.evaluate(`location.hash = 'view=decisions&grant_id=${grant}'`);
+    await expect.poll(() => asked.at(-1)).toBe(grant);
+    expect(await page.getByRole('textbox', { name: 'Grant' }).inputValue()).toBe(grant);
+    expectQuiet();
+  });
+
   it.runIf(isDeep)('opens a linked decision for a key without decisions in the last 30 days', async () => {
     const { page, base, expectQuiet } = await open('rp', 'rp', noDecisions, 'No decision in these 30 days');
     await page.goto('about:blank');
@@ -359,6 +382,7 @@ describe.skipIf(!hasBrowser)('the dashboard of a relying party', () => {
     await page.getByRole('button', { name: 'Forget the key' }).click();
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
   });
+
 });
 
 describe.skipIf(!hasBrowser)('the dashboard', () => {

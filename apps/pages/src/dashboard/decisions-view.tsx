@@ -1,5 +1,4 @@
 /** The figures of a period, and the latest decisions. */
-import { useState } from 'preact/hooks';
 import { Problem } from '../shared/problem.tsx';
 import type { DecisionStats, Usage } from '../shared/wire.ts';
 import { Decisions } from './decisions.tsx';
@@ -7,6 +6,7 @@ import { Empty } from './empty.tsx';
 import { Figures } from './figures.tsx';
 import { OpenedDecision } from './opened-decision.tsx';
 import { type PeriodDays, periodOf } from './period.ts';
+import { leave, usePlaced } from './place.ts';
 import { PrincipalBars } from './principal-bars.tsx';
 import { ReasonBars } from './reason-bars.tsx';
 import type { Session } from './session.ts';
@@ -16,13 +16,17 @@ import { useLoaded } from './use-loaded.ts';
 export interface DecisionsViewProps {
   readonly session: Session;
   readonly days: PeriodDays;
-  /** The filters that the address sets. */
+  /** The address: the filters that it sets, and the decision that it opens. */
   readonly place: URLSearchParams;
 }
 
 export const DecisionsView = ({ session, days, place }: DecisionsViewProps) => {
   const counts = useCounts(session, days);
-  const [opened, setOpened] = useState(decisionInAddress);
+  const [opened, setOpened] = usePlaced(place, decisionIn);
+  const close = () => {
+    setOpened(null);
+    leave(DECISION);
+  };
   const { role, source } = session;
   const isEmpty = counts.usage?.totals.verifies === 0;
   return (
@@ -50,7 +54,7 @@ export const DecisionsView = ({ session, days, place }: DecisionsViewProps) => {
         <>
           {!isEmpty && <Decisions from={source.decisions} days={days} place={place} onOpen={setOpened} />}
           {opened !== null && (
-            <OpenedDecision from={source.decisions} receiptId={opened} onClose={() => setOpened(null)} />
+            <OpenedDecision key={opened} from={source.decisions} receiptId={opened} onClose={close} />
           )}
         </>
       )}
@@ -59,7 +63,8 @@ export const DecisionsView = ({ session, days, place }: DecisionsViewProps) => {
 };
 
 /** `#decision=drc_…`: a link to one decision. It works for anybody whose key may see that decision. */
-const decisionInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('decision');
+const DECISION = 'decision';
+const decisionIn = (place: URLSearchParams): string | null => place.get(DECISION);
 
 interface Counts {
   readonly usage: Usage | null;

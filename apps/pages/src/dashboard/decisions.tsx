@@ -9,6 +9,7 @@ import { Problem } from '../shared/problem.tsx';
 import { Resource } from '../shared/resource.tsx';
 import type { DecisionSummary } from '../shared/wire.ts';
 import { type PeriodDays, periodOf } from './period.ts';
+import { usePlaced } from './place.ts';
 import type { DecisionQuery, Source } from './source.ts';
 
 type Filters = Pick<DecisionQuery, 'decision' | 'reason' | 'principal' | 'rp' | 'grant_id'>;
@@ -33,7 +34,7 @@ export interface DecisionsProps {
 }
 
 export const Decisions = ({ from, days, place, onOpen }: DecisionsProps) => {
-  const [filters, setFilters] = useState(() => filtersIn(place));
+  const [filters, setFilters] = usePlaced(place, filtersIn);
   const { shown, isLoading, loadMore } = useDecisions(from, filters, days);
   return (
     <section class="card" aria-labelledby="latest">

@@ -1,5 +1,5 @@
-/** The view that is shown, taken from the address: `#view=grants`. The browser's Back therefore goes back one view. */
-import { useEffect, useState } from 'preact/hooks';
+/** What is shown, taken from the address: `#view=grants`. The browser's Back therefore goes back one view. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Session } from './session.ts';
 
 export interface View {
@@ -37,4 +37,20 @@ export const usePlace = (): URLSearchParams => {
     return () => removeEventListener('hashchange', follow);
   }, []);
   return place;
+};
+
+/** What the address says, until the user chooses something else. Another address applies again. */
+export const usePlaced = <T>(place: URLSearchParams, find: (place: URLSearchParams) => T) => {
+  const placed = useMemo(() => find(place), [place]);
+  const [chosen, setChosen] = useState<{ readonly place: URLSearchParams; readonly value: T } | null>(null);
+  const choose = (value: T) => setChosen({ place, value });
+  return [chosen?.place === place ? chosen.value : placed, choose] as const;
+};
+
+/** Removes one part of the address, without an entry in the history: entering it once more shows it again. */
+export const leave = (name: string): void => {
+  const place = read();
+  if (!place.has(name)) return;
+  place.delete(name);
+  history.replaceState(null, '', `#${place}`);
 };
