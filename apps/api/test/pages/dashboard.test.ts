@@ -383,6 +383,25 @@ describe.skipIf(!hasBrowser)('the dashboard of a relying party', () => {
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
   });
 
+  it('keeps the key when the decisions of the playground are closed, and shows those of the key again', async () => {
+    const { page, base, expectQuiet } = await open('rp', 'rp');
+    const { action_type: type, amount, currency, resource } = DECISIONS[0] ?? {};
+    const played = JSON.stringify([{ receipt, action: { type, amount, currency, resource } }]);
+    await page.evaluate(`sessionStorage.setItem('svc-playground', ${JSON.stringify(played)})`);
+    await page.goto('about:blank');
+    await page.goto(`${base}/dashboard#playground`);
+    await page.getByRole('heading', { name: 'What you tried in the playground' }).waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('heading', { name: ME.rp.name }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: ME.rp.name }).waitFor();
+    expectQuiet();
+  });
+
+  it('moves the focus from the form to the heading of what the key opened', async () => {
+    const { page } = await open('rp', 'rp');
+    await page.getByRole('heading', { name: ME.rp.name }).and(page.locator(':focus')).waitFor();
+  });
 });
 
 describe.skipIf(!hasBrowser)('the dashboard', () => {

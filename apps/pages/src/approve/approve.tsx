@@ -1,16 +1,13 @@
 /** `/approve`: shows the requests to a Principal, checks them in this tab, and signs the answer in this tab. */
 import { createPrincipalClient, type Me } from '@svc/sdk-principal';
 import { useEffect, useState } from 'preact/hooks';
-import { problemText } from '../shared/api.ts';
+import { KeyForm } from '../shared/key-form.tsx';
 import { Shell } from '../shared/shell.tsx';
+import { keepKey, keyOfTab, useApiKey } from '../shared/use-api-key.ts';
 import type { Act } from './act.ts';
-import { ApiKeyForm } from './api-key-form.tsx';
 import { RequestView } from './request.tsx';
 import { RequestList } from './request-list.tsx';
 import './approve.css';
-
-/** The name that the dashboard uses too, so that a key given there opens this page. Deleted when the tab is closed. */
-const STORED_AS = 'svc-dashboard-key';
 
 interface Opened {
   readonly me: Me;
@@ -22,6 +19,12 @@ const named = (): string | null => {
   const name = location.hash.slice(1);
   return name === '' || name === 'all' ? null : name;
 };
+
+/** The API key is enough to read the requests; an approval needs the signing key as well. */
+const keyFault = (key: string): string | null =>
+  /^dk_principal_[\x21-\x7e]+$/.test(key)
+    ? null
+    : 'The key of a Principal is needed: it begins with dk_principal_.';
 
 const isRequestId = (name: string): boolean => /^arq_[0-9A-Z]{26}$/.test(name);
 
@@ -37,52 +40,47 @@ const actingAs =
     createPrincipalClient({ ...connectionWith(apiKey), principal, ...(signer !== undefined && { signer }) });
 
 export const Approve = () => {
-  const [opened, setOpened] = useState<Opened | null>(null);
-  const [isOpening, setIsOpening] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { opened, problem, isOpening, landing, open, forget } = useApiKey<Opened>();
   const [shown, setShown] = useState<string | null>(null);
 
-  const open = async (key: string) => {
-    setIsOpening(true);
-    setProblem(null);
-    try {
+  const openKey = (key: string) =>
+    open(async () => {
       const me = await createPrincipalClient(connectionWith(key)).me();
       if (me.role !== 'principal')
         throw new Error(
           `This is the key of ${me.subject}, which is no Principal: only a Principal is asked.`,
         );
-      sessionStorage.setItem(STORED_AS, key);
-      setOpened({ me, act: actingAs(me.subject, key) });
-    } catch (error) {
-      setProblem(problemText(error));
-    }
-    setIsOpening(false);
-  };
+      keepKey(key);
+      return { me, act: actingAs(me.subject, key) };
+    });
   useEffect(() => {
-    const stored = sessionStorage.getItem(STORED_AS);
-    if (stored?.startsWith('dk_principal_')) void open(stored);
+    const key = keyOfTab();
+    if (key?.startsWith('dk_principal_')) void openKey(key);
     const show = () => setShown(named());
     show();
     addEventListener('hashchange', show);
     return () => removeEventListener('hashchange', show);
   }, []);
-  const forget = () => {
-    sessionStorage.removeItem(STORED_AS);
-    setOpened(null);
-  };
 
   return (
     <Shell page="approve">
       {opened === null ? (
-        <ApiKeyForm
-          onKey={open}
+        <KeyForm
+          label="API key of your Principal"
+          placeholder="dk_principal_…"
+          findFault={keyFault}
+          onKey={openKey}
           problem={problem}
           isOpening={isOpening}
-          isForOne={shown !== null && isRequestId(shown)}
-        />
+          verb={shown !== null && isRequestId(shown) ? 'Show what is asked' : 'Open'}
+        >
+          <p class="soft">
+            It stays in this tab until the tab is closed. It reads what you are asked; it cannot approve.
+          </p>
+        </KeyForm>
       ) : (
         <>
-          <p class="row soft">
+          <p ref={landing} tabIndex={-1} class="row soft">
             <span>
               You are <code>{opened.me.subject}</code>
             </span>

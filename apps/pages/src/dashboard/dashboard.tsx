@@ -1,17 +1,17 @@
 /** The dashboard: the decisions that a key may see. The key stays in this tab and is sent only to this service. */
 import { useEffect, useState } from 'preact/hooks';
-import { ApiProblem, callApi, problemText } from '../shared/api.ts';
+import { callApi } from '../shared/api.ts';
+import { KeyForm } from '../shared/key-form.tsx';
 import { listPlayed, type Played } from '../shared/played.ts';
 import { Shell } from '../shared/shell.tsx';
+import { keepKey, keyOfTab, useApiKey } from '../shared/use-api-key.ts';
 import type { Me } from '../shared/wire.ts';
-import { KeyForm } from './key-form.tsx';
+import { KEY_CLASSES, keyProblem } from './key-format.ts';
 import { sourceOfPlayed } from './played-source.ts';
 import { ownOf, type Session } from './session.ts';
 import { sourceOfKey } from './source.ts';
 import './dashboard.css';
 
-/** Deleted when the tab is closed. */
-const STORED_AS = 'svc-dashboard-key';
 /** The address that the playground links to. */
 const PLAYED = '#playground';
 
@@ -27,63 +27,91 @@ interface Opened {
 }
 
 export const Dashboard = () => {
-  const [opened, setOpened] = useState<Opened | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [isOpening, setIsOpening] = useState(false);
-  /** True until the page knows whether the address or the key of this tab opens something without the form. */
+  const { opened, problem, isOpening, landing, open, close, forget } = useApiKey<Opened>();
+  /**
+   * True until the page knows whether the address or the key of this tab opens something. Until then style hides the
+   * form from a reader who comes from the playground.
+   */
   const [isStarting, setIsStarting] = useState(true);
   const [played, setPlayed] = useState<readonly Played[]>([]);
 
-  const open = async (find: () => Promise<Session>) => {
-    setIsOpening(true);
-    setProblem(null);
-    try {
+  const openSession = async (find: () => Promise<Session>) => {
+    await open(async () => {
       const [session, { Overview }] = await Promise.all([find(), loadOverview()]);
-      setOpened({ session, Overview });
-    } catch (error) {
-      // Any other failure keeps the key, which may be valid after a reload.
-      if (error instanceof ApiProblem && error.status === 401) forget();
-      setProblem(problemText(error));
-    }
-    setIsOpening(false);
+      return { session, Overview };
+    });
     setIsStarting(false);
   };
   const openKey = (key: string) =>
-    open(async () => {
+    openSession(async () => {
       const { body: me } = await callApi<Me>('me', { key });
-      sessionStorage.setItem(STORED_AS, key);
+      keepKey(key);
       return sessionOfKey(key, me);
     });
-  const openPlayed = (all: readonly Played[]) => open(async () => sessionOfPlayed(all));
-  const forget = () => {
-    sessionStorage.removeItem(STORED_AS);
-    setOpened(null);
+  const openPlayed = (all: readonly Played[]) => openSession(async () => sessionOfPlayed(all));
+  const openKeyOfTab = () => {
+    const key = keyOfTab();
+    if (key === null) setIsStarting(false);
+    else void openKey(key);
+  };
+  const closePlayed = () => {
+    location.hash = '';
+    close();
+    openKeyOfTab();
   };
   useEffect(() => {
     const inThisTab = listPlayed();
     setPlayed(inThisTab);
-    const stored = sessionStorage.getItem(STORED_AS);
     if (location.hash === PLAYED && inThisTab.length > 0) void openPlayed(inThisTab);
-    else if (stored !== null) void openKey(stored);
-    else setIsStarting(false);
+    else openKeyOfTab();
   }, []);
 
   return (
     <Shell page="dashboard">
       {opened === null ? (
         <KeyForm
+          id="playground"
+          label="Key of a relying party, a Principal, an org or an observer"
+          placeholder="dk_rp_…"
+          findFault={keyProblem}
           onKey={openKey}
           problem={problem}
           isOpening={isOpening}
-          isStarting={isStarting}
-          onPlayed={played.length === 0 ? null : () => openPlayed(played)}
-        />
+          isBusy={isStarting}
+          more={<KeyClasses />}
+        >
+          {played.length > 0 && (
+            <button type="button" class="button" onClick={() => void openPlayed(played)}>
+              Show what I tried in the playground
+            </button>
+          )}
+          <p class="soft">It stays in this tab until the tab is closed, and is sent to this service alone.</p>
+        </KeyForm>
       ) : (
-        <opened.Overview session={opened.session} onForget={forget} />
+        <opened.Overview
+          session={opened.session}
+          landing={landing}
+          onLeave={opened.session.role === 'playground' ? closePlayed : forget}
+        />
       )}
     </Shell>
   );
 };
+
+const KeyClasses = () => (
+  <dl class="facts">
+    {KEY_CLASSES.map(({ prefix, of, shows }) => (
+      <>
+        <dt key={prefix}>
+          <code>{prefix}…</code>
+        </dt>
+        <dd key={`${prefix} is`}>
+          of {of}: {shows}
+        </dd>
+      </>
+    ))}
+  </dl>
+);
 
 const sessionOfKey = (key: string, me: Me): Session => ({
   title: me.name ?? me.org?.name ?? me.subject,

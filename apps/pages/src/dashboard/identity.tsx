@@ -1,5 +1,5 @@
 /** The subject of the key, whether it is paused, and the switch that pauses it. */
-import { Fragment } from 'preact';
+import { Fragment, type Ref } from 'preact';
 import { formatInstant } from '../shared/describe.ts';
 import type { Pause } from '../shared/wire.ts';
 import { PauseSwitch } from './pause-switch.tsx';
@@ -10,20 +10,22 @@ import { StateBadge } from './state-badge.tsx';
 
 export interface IdentityProps {
   readonly session: Session;
+  /** The heading. */
+  readonly landing: Ref<HTMLHeadingElement>;
   readonly pauses: Pauses;
   readonly days: PeriodDays;
   readonly onDays: (days: PeriodDays) => void;
-  readonly onForget: () => void;
+  readonly onLeave: () => void;
 }
 
-export const Identity = ({ session, pauses, days, onDays, onForget }: IdentityProps) => {
+export const Identity = ({ session, landing, pauses, days, onDays, onLeave }: IdentityProps) => {
   const { title, subject, about, role, own } = session;
   const target = own === null ? null : { scope: scopeOf(own), subject };
   const pause = target === null ? undefined : pauses.find(target);
   return (
     <section class="card identity" aria-label="Whose decisions">
       <div>
-        <h2>
+        <h2 ref={landing} tabIndex={-1}>
           <Breakable text={title} /> {target !== null && <StateBadge state={pauses.stateOf(target)} />}
         </h2>
         <p class="soft">
@@ -54,7 +56,7 @@ export const Identity = ({ session, pauses, days, onDays, onForget }: IdentityPr
         {own !== null && target !== null && (
           <PauseSwitch own={own} pauses={pauses} target={target} {...wordsOf(target)} />
         )}
-        <button type="button" class="button button-small" onClick={onForget}>
+        <button type="button" class="button button-small" onClick={onLeave}>
           {role === 'playground' ? 'Close' : 'Forget the key'}
         </button>
       </div>

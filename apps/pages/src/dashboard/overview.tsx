@@ -1,4 +1,5 @@
 /** Everything that one key may see and do: its subject, whether that is paused, and its views. */
+import type { Ref } from 'preact';
 import { useState } from 'preact/hooks';
 import { DecisionsView } from './decisions-view.tsx';
 import { Identity } from './identity.tsx';
@@ -12,10 +13,13 @@ import './views.css';
 
 export const Overview = ({
   session,
-  onForget,
+  landing,
+  onLeave,
 }: {
   readonly session: Session;
-  readonly onForget: () => void;
+  /** The heading. */
+  readonly landing: Ref<HTMLHeadingElement>;
+  readonly onLeave: () => void;
 }) => {
   const [days, setDays] = useState<PeriodDays>(30);
   const place = usePlace();
@@ -24,7 +28,7 @@ export const Overview = ({
   const shown = views.find(({ id }) => id === place.get('view')) ?? views[0];
   return (
     <>
-      <Identity session={session} pauses={pauses} days={days} onDays={setDays} onForget={onForget} />
+      <Identity {...{ session, landing, pauses, days, onLeave }} onDays={setDays} />
       {session.own?.me.role === 'principal' && <Waiting own={session.own} />}
       {views.length > 1 && <Tabs views={views} shown={shown} />}
       {session.own === null || shown === undefined || shown.id === 'decisions' ? (
