@@ -219,6 +219,22 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await approveWith(page, 'correct horse battery');
   });
 
+  it('looks again for a request that could not be read', async () => {
+    const { id } = await askNew();
+    const origin = originOf();
+    const { page } = await visit(origin, { extraHTTPHeaders: { 'x-forwarded-for': freshAddress() } });
+    await page.route(/\/access-requests\/arq_/, (route) => route.fulfill({ status: 403, json: {} }), {
+      times: 1,
+    });
+    await page.goto(`${origin}/approve#${id}`);
+    await page.getByLabel('API key of your Principal').fill(tenants.principalKey);
+    await page.getByRole('button', { name: 'Show what is asked' }).click();
+    await page.getByRole('alert').getByText(/./).waitFor();
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('heading', { name: /^May your Agent/ }).waitFor();
+    expect(await page.getByRole('alert').getByText(/./).count()).toBe(0);
+  });
+
   it('refuses a key that is not published under its kid, and allocates no Grant for it', async () => {
     const { id } = await askNew();
     const { page } = await open(id);

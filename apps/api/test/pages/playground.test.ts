@@ -166,6 +166,20 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     },
   );
 
+  it.each(['Ask the service', 'Buy above the limit'])(
+    '"%s" works although the first call of the page failed',
+    async (name) => {
+      const { baseUrl: base } = deployment.process;
+      const { page } = await visit(base, { extraHTTPHeaders: { 'x-forwarded-for': freshAddress() } });
+      await page.route('**/demo/info', (route) => route.abort(), { times: 1 });
+      await page.goto(`${base}/playground`);
+      await page.getByRole('alert').getByText('did not answer').waitFor();
+      await page.getByRole('button', { name }).click();
+      await page.getByText(/^Every check passed|^The Agent buys above the limit/).waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+    },
+  );
+
   it.runIf(isDeep)('copies the calls as curl and as TypeScript', async () => {
     const { page, base } = await open();
     await page.getByRole('button', { name: 'Revoked Grant' }).click();

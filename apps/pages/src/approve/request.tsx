@@ -16,7 +16,11 @@ export const RequestView = ({
   readonly act: Act;
   readonly principal: string;
 }) => {
-  const { read, failure, isBusy, approve, reject, checkKey, forgetFailure } = useRequest(id, act, principal);
+  const { read, failure, isBusy, approve, reject, checkKey, lookAgain, forgetFailure } = useRequest(
+    id,
+    act,
+    principal,
+  );
   const isOpen = read?.request.task.status === 'pending';
   const canBeApproved = isOpen && read.checked !== null;
   const textAt = (at: Failure['at']) => (failure?.at === at ? failure.text : null);
@@ -29,9 +33,12 @@ export const RequestView = ({
   }, [failure]);
   return (
     <>
-      <p>
+      <div class="row">
         <a href="#all">All that waits</a>
-      </p>
+        <button type="button" class="button button-quiet" onClick={lookAgain}>
+          Look again
+        </button>
+      </div>
       <div ref={above} tabIndex={-1} role="alert">
         {isAbove && <p class="note note-bad">{failure.text}</p>}
       </div>

@@ -55,6 +55,10 @@ export const useRequest = (id: string, act: Act, principal: string) => {
     }
   };
   useEffect(() => void load(), []);
+  const lookAgain = () => {
+    setFailure((shown) => (shown?.at === null ? null : shown));
+    void load();
+  };
   useEffect(() => {
     if (read === null || read.request.task.status !== 'pending') return;
     const leftMs = Date.parse(read.request.task.expires_at) - Date.now();
@@ -100,7 +104,8 @@ export const useRequest = (id: string, act: Act, principal: string) => {
       checkPublished(brought, act, receipt);
   const reject = (reason: string) =>
     answer('reject', () => act().approvals.reject(id, reason === '' ? {} : { reason }));
-  return { read, failure, isBusy, approve, reject, checkKey, forgetFailure: () => setFailure(null) };
+  const forgetFailure = () => setFailure(null);
+  return { read, failure, isBusy, approve, reject, checkKey, lookAgain, forgetFailure };
 };
 
 const readRequest = async (act: Act, id: string): Promise<Read> => {

@@ -7,18 +7,19 @@ import { CHEATS, limitOf, type ScenarioId } from './scenarios.ts';
 const BEYOND = 1.25;
 
 export interface ControlsProps {
-  /** Null while it is loading: every control is in its place, and none can be pressed. */
+  /** Null where it is not loaded: every control is in its place all the same. */
   readonly info: DemoInfo | null;
   /** Minor units. */
   readonly amount: number;
   readonly onAmount: (amount: number) => void;
   readonly playing: ScenarioId | null;
-  readonly onPlay: (scenario: ScenarioId) => Promise<void>;
+  /** Null while the page is starting: nothing can be pressed. */
+  readonly onPlay: ((scenario: ScenarioId) => Promise<void>) | null;
 }
 
 export const Controls = ({ info, amount, onAmount, playing, onPlay }: ControlsProps) => {
   const { maxAmount, currency } = limitOf(info);
-  const isBusy = info === null || playing !== null;
+  const isBusy = onPlay === null || playing !== null;
   // A button that becomes disabled loses the focus of the user who has just pressed it.
   const press = (scenario: ScenarioId) => () => {
     if (!isBusy) void onPlay(scenario);

@@ -15,6 +15,8 @@ type StoryView = typeof import('./story-view.tsx').Story;
 
 export const Playground = () => {
   const [info, setInfo] = useState<DemoInfo | null>(null);
+  /** True until `demo/info` is answered or has failed. After a failure the next press asks for it again. */
+  const [isStarting, setIsStarting] = useState(true);
   const [amount, setAmount] = useState(DEFAULT_AMOUNT_MINOR);
   const [run, setRun] = useState<Run | null>(null);
   const [playing, setPlaying] = useState<ScenarioId | null>(null);
@@ -33,19 +35,24 @@ export const Playground = () => {
       (error) => setProblem(problemText(error)),
     );
   }, []);
+  const findInfo = async () => {
+    if (info !== null) return info;
+    setProblem(null);
+    const { body } = await callApi<DemoInfo>('demo/info');
+    setInfo(body);
+    return body;
+  };
   useEffect(() => {
-    callApi<DemoInfo>('demo/info').then(
-      ({ body }) => setInfo(body),
-      (error) => setProblem(problemText(error)),
-    );
+    findInfo()
+      .catch((error) => setProblem(problemText(error)))
+      .finally(() => setIsStarting(false));
   }, []);
 
   const start = async (scenario: ScenarioId) => {
-    if (info === null) return;
     setPlaying(scenario);
     setProblem(null);
     try {
-      const played = await play(scenario, amount, info);
+      const played = await play(scenario, amount, await findInfo());
       rememberPlayed({ receipt: played.receipt, action: played.request.action });
       setRun(played);
       outcome.current?.scrollIntoView({ block: 'nearest' });
@@ -57,7 +64,13 @@ export const Playground = () => {
 
   return (
     <Shell page="playground">
-      <Controls info={info} amount={amount} onAmount={setAmount} playing={playing} onPlay={start} />
+      <Controls
+        info={info}
+        amount={amount}
+        onAmount={setAmount}
+        playing={playing}
+        onPlay={isStarting ? null : start}
+      />
       {problem !== null && (
         <p ref={alert} class="note note-bad" role="alert">
           {problem}
@@ -66,7 +79,7 @@ export const Playground = () => {
       <div ref={outcome} class="outcome">
         <Outcome run={run} isAsking={playing !== null} />
       </div>
-      {Story !== null && <Story info={info} />}
+      {Story !== null && <Story info={info} findInfo={isStarting ? null : findInfo} />}
     </Shell>
   );
 };

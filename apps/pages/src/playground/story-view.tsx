@@ -23,7 +23,14 @@ const NEXT = [
   'Come once more',
 ] as const;
 
-export const Story = ({ info }: { readonly info: DemoInfo | null }) => {
+export const Story = ({
+  info,
+  findInfo,
+}: {
+  readonly info: DemoInfo | null;
+  /** Null while the page is starting: nothing can be pressed. */
+  readonly findInfo: (() => Promise<DemoInfo>) | null;
+}) => {
   const [told, setTold] = useState<StoryState>({});
   const [step, setStep] = useState(0);
   const [isBusy, setIsBusy] = useState(false);
@@ -32,11 +39,11 @@ export const Story = ({ info }: { readonly info: DemoInfo | null }) => {
 
   const goOn = async () => {
     const next = STEPS[isOver ? 0 : step];
-    if (info === null || isBusy || next === undefined) return;
+    if (findInfo === null || isBusy || next === undefined) return;
     setIsBusy(true);
     setProblem(null);
     try {
-      setTold(await next(isOver ? {} : told, info));
+      setTold(await next(isOver ? {} : told, await findInfo()));
       setStep(isOver ? 1 : step + 1);
     } catch (error) {
       setProblem(problemText(error));
@@ -63,7 +70,7 @@ export const Story = ({ info }: { readonly info: DemoInfo | null }) => {
         <button
           type="button"
           class="button button-main"
-          aria-disabled={info === null || isBusy}
+          aria-disabled={findInfo === null || isBusy}
           onClick={() => void goOn()}
         >
           {isBusy ? 'Asking …' : (NEXT[step] ?? 'Play it again')}
