@@ -286,6 +286,24 @@ describe.skipIf(!hasBrowser)('the dashboard of a relying party', () => {
     expectQuiet();
   });
 
+  it('shows the note of an outcome within the drawer, from left to right, with its invisible characters', async () => {
+    const note = `${'W'.repeat(300)}\nSent \u202eback`;
+    const { page, expectQuiet } = await open('rp', 'rp', {
+      getDecision: async () => ({
+        status: 200,
+        body: { receipt: receipt as never, outcomes: attestations.map((one) => ({ ...one, note })) },
+      }),
+    });
+    await page.setViewportSize(NARROW);
+    await rows(page).first().click();
+    const drawer = page.getByRole('dialog');
+    const shown = drawer.locator('.ledger bdo[dir=ltr]').first();
+    await shown.getByText('Sent \\u{202e}back').waitFor();
+    expect(await drawer.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    expect(await shown.textContent()).toBe(`${'W'.repeat(300)}\nSent \\u{202e}back`);
+    expectQuiet();
+  });
+
   it.runIf(isDeep)('opens a linked decision for a key without decisions in the last 30 days', async () => {
     const { page, base, expectQuiet } = await open('rp', 'rp', noDecisions, 'No decision in these 30 days');
     await page.goto('about:blank');

@@ -7,6 +7,7 @@ import { CopyButton } from '../shared/copy-button.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
 import { Problem } from '../shared/problem.tsx';
 import { ReceiptView } from '../shared/receipt-view.tsx';
+import { Note } from '../shared/resource.tsx';
 import type { Decision, OutcomeRecord } from '../shared/wire.ts';
 import { ReportOutcome } from './report-outcome.tsx';
 import type { Source } from './source.ts';
@@ -166,7 +167,11 @@ const Ledger = ({ outcomes }: { readonly outcomes: readonly OutcomeRecord[] }) =
                 corrects <code>{one.correction_of}</code>
               </p>
             )}
-            {one.note !== undefined && <p>{one.note}</p>}
+            {one.note !== undefined && (
+              <p>
+                <Note text={one.note} />
+              </p>
+            )}
             {one.consumption !== undefined && (
               <p class="soft">moved the Grant’s consumption to version {one.consumption.version}</p>
             )}

@@ -30,6 +30,13 @@ export const Resource = ({ text, most = 2_048 }: { readonly text: string; readon
   );
 };
 
+/** The same for a text of several lines. */
+export const Note = ({ text }: { readonly text: string }) => (
+  <bdo dir="ltr" class="resource resource-lines">
+    {visibleLines(text)}
+  </bdo>
+);
+
 /** Several texts, each in its own box. */
 export const ResourceList = ({ texts }: { readonly texts: readonly string[] }) => (
   <>{texts.flatMap((text, i) => [i === 0 ? '' : ', ', <Resource key={`${i} ${text}`} text={text} />])}</>
