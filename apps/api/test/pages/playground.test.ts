@@ -180,6 +180,20 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     },
   );
 
+  it('keeps every stage of the checks in its column while one of them is open', async () => {
+    const { page } = await open();
+    const columns = `[...document.querySelectorAll('.stage')].map((one) => one.getBoundingClientRect().x)`;
+    const before = await page.evaluate(columns);
+    const moved = await page.evaluate(`[...document.querySelectorAll('.check')].filter((one) => {
+      one.open = true;
+      const isMoved = JSON.stringify(${columns}) !== ${JSON.stringify(JSON.stringify(before))};
+      one.open = false;
+      return isMoved;
+    }).length`);
+    expect(moved).toBe(0);
+    expect(new Set(before as number[]).size).toBe(3);
+  });
+
   it.runIf(isDeep)('copies the calls as curl and as TypeScript', async () => {
     const { page, base } = await open();
     await page.getByRole('button', { name: 'Revoked Grant' }).click();
