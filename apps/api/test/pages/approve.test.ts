@@ -15,6 +15,7 @@ import { freshAddress } from '../world/contract-call.ts';
 import { randomSlug, withSeparateNodes } from '../world/deployment.ts';
 import { type HeldGrant, issueGrant, type Tenants } from '../world/tenants.ts';
 import { hasBrowser, inspect, NARROW, withBrowser } from './browser.ts';
+import { doesNothingByEnter } from './open-dashboard.ts';
 
 const deployment = withSeparateNodes();
 const { visit } = withBrowser('the approval page');
@@ -108,6 +109,11 @@ const bring = async (page: Page, how: 'passkey' | 'passphrase', passphrase = 'co
   if (how === 'passphrase') await page.getByLabel(/passphrase/i).fill(passphrase);
   await page.getByRole('button', { name: `Keep it behind a ${how}` }).click();
   await page.getByRole('button', { name: 'Approve and sign' }).waitFor();
+};
+const removeKey = async (page: Page) => {
+  await page.getByRole('button', { name: 'Remove the signing key' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('heading', { name: 'Bring your signing key' }).waitFor();
 };
 /** Whether it is in view on a phone, where most of the page is not. */
 const isInView = async (page: Page, text: string | RegExp) => {
@@ -212,11 +218,22 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await page.getByText(wrong).waitFor();
     expect(await isInView(page, wrong)).toBe(true);
     await inspect(page, 'approve-wrong');
-    await page.getByRole('button', { name: 'Remove the signing key' }).click();
-    await page.getByRole('heading', { name: 'Bring your signing key' }).waitFor();
+    await removeKey(page);
     expect(await page.getByText(wrong).count()).toBe(0);
     await bring(page, 'passphrase');
     await approveWith(page, 'correct horse battery');
+  });
+
+  it('removes the signing key after a confirmation, and not before', async () => {
+    const { id } = await askNew();
+    const { page, expectQuiet } = await open(id);
+    await bring(page, 'passphrase');
+    await doesNothingByEnter(page, page.getByRole('button', { name: 'Remove the signing key' }));
+    await page.getByRole('button', { name: 'Approve and sign' }).waitFor();
+    expect(await page.evaluate(KEPT)).toContain('passphrase');
+    await removeKey(page);
+    expect(await page.evaluate(KEPT)).toBe('[]');
+    expectQuiet();
   });
 
   it('looks again for a request that could not be read', async () => {

@@ -12,7 +12,7 @@ const BUDGETS_KB = {
   'verify-receipt': 61,
   transparency: 30,
   dashboard: 17,
-  approve: 67,
+  approve: 68,
 } as const;
 
 /** Files that the build has compressed are served so. */

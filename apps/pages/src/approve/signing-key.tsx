@@ -3,6 +3,7 @@
 import type { Signer } from '@svc/sdk-principal';
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
+import { Confirm } from '../shared/confirm.tsx';
 import { Alert } from '../shared/problem.tsx';
 import { forgetKeptKey, type KeptKey, readKeptKey } from './kept-key.ts';
 import { hasPasskeys } from './passkey.ts';
@@ -32,20 +33,18 @@ export const SigningKey = ({
   /** What is wrong with this browser's store. */
   const [storeProblem, setStoreProblem] = useState<string | null>(null);
   const [passphrase, setPassphrase] = useState('');
+  const [isRemoving, setIsRemoving] = useState(false);
   useEffect(() => {
     readKeptKey().then(setKept, (error) => {
       setKept(null);
       setStoreProblem(problemText(error));
     });
   }, []);
-  const forget = () =>
-    forgetKeptKey().then(
-      () => {
-        setKept(null);
-        onForgotten();
-      },
-      (error) => setStoreProblem(problemText(error)),
-    );
+  const onRemoved = () => {
+    setIsRemoving(false);
+    setKept(null);
+    onForgotten();
+  };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (kept == null) return;
@@ -56,37 +55,54 @@ export const SigningKey = ({
   if (kept === undefined) return null;
   if (kept === null)
     return <Bring principal={principal} problem={storeProblem} check={check} onKept={setKept} />;
-  const shown = storeProblem ?? problem;
   return (
-    <form class="card" aria-labelledby="yes" onSubmit={submit}>
-      <h2 id="yes">Approve</h2>
-      <p class="guard">
-        <strong>{GUARDS[kept.guard].name}</strong> {GUARDS[kept.guard].does}
-      </p>
-      {kept.guard === 'passphrase' && (
-        <label class="field">
-          <span>Passphrase</span>
-          <input
-            type="password"
-            autocomplete="off"
-            value={passphrase}
-            onInput={(event) => setPassphrase(event.currentTarget.value)}
-          />
-        </label>
-      )}
-      <Alert text={shown} />
-      <div class="row">
-        <button type="submit" class="button button-main button-large" aria-disabled={isBusy}>
-          {isBusy ? 'Working …' : 'Approve and sign'}
-        </button>
-        <p class="soft">
-          with <code>{kept.kid}</code>
+    <>
+      <form class="card" aria-labelledby="yes" onSubmit={submit}>
+        <h2 id="yes">Approve</h2>
+        <p class="guard">
+          <strong>{GUARDS[kept.guard].name}</strong> {GUARDS[kept.guard].does}
         </p>
-      </div>
-      <button type="button" class="button button-quiet" onClick={() => void forget()}>
-        Remove the signing key from this browser
-      </button>
-    </form>
+        {kept.guard === 'passphrase' && (
+          <label class="field">
+            <span>Passphrase</span>
+            <input
+              type="password"
+              autocomplete="off"
+              value={passphrase}
+              onInput={(event) => setPassphrase(event.currentTarget.value)}
+            />
+          </label>
+        )}
+        <Alert text={problem} />
+        <div class="row">
+          <button type="submit" class="button button-main button-large" aria-disabled={isBusy}>
+            {isBusy ? 'Working …' : 'Approve and sign'}
+          </button>
+          <p class="soft">
+            with <code>{kept.kid}</code>
+          </p>
+        </div>
+        <button type="button" class="button button-quiet" onClick={() => setIsRemoving(true)}>
+          Remove the signing key from this browser …
+        </button>
+      </form>
+      {isRemoving && (
+        <Confirm
+          title="Remove the signing key from this browser?"
+          verb="Remove"
+          busy="Removing …"
+          isDangerous
+          act={forgetKeptKey}
+          onDone={onRemoved}
+          onClose={() => setIsRemoving(false)}
+        >
+          <p>
+            This page has no other copy of <code>{kept.kid}</code>: to approve here again, you bring the
+            private key again. It stays published, and what it has signed stays valid.
+          </p>
+        </Confirm>
+      )}
+    </>
   );
 };
 

@@ -3,11 +3,11 @@
  * has answered so.
  */
 import { useState } from 'preact/hooks';
+import { Confirm } from '../shared/confirm.tsx';
 import { Problem } from '../shared/problem.tsx';
-import { Confirm } from './confirm.tsx';
+import { useAct } from '../shared/use-act.ts';
 import { type Pauses, setPaused, type Target } from './pauses.ts';
 import type { Own } from './session.ts';
-import { useAct } from './use-act.ts';
 
 export interface PauseSwitchProps {
   readonly own: Own;

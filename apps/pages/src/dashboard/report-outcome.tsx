@@ -4,8 +4,8 @@
  */
 import { useState } from 'preact/hooks';
 import { Problem } from '../shared/problem.tsx';
-import { onceOnly, Uncertain } from './uncertain.ts';
-import { useAct } from './use-act.ts';
+import { onceOnly, Uncertain } from '../shared/uncertain.ts';
+import { useAct } from '../shared/use-act.ts';
 
 const TYPES = {
   fulfilled: 'Fulfilled',

@@ -1,9 +1,9 @@
 /** The Agents that a Principal has given Grants to: what each did, and the buttons that stop it. */
 import { useState } from 'preact/hooks';
+import { Confirm } from '../../shared/confirm.tsx';
 import { formatInstant } from '../../shared/describe.ts';
 import { Problem } from '../../shared/problem.tsx';
 import type { GrantList, GrantSummary } from '../../shared/wire.ts';
-import { Confirm } from '../confirm.tsx';
 import { readPages, usePaged } from '../paged.ts';
 import { PauseSwitch } from '../pause-switch.tsx';
 import type { Own } from '../session.ts';

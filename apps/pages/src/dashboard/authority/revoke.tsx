@@ -1,7 +1,7 @@
 /** Revokes a Grant, which cannot be undone. */
 import { useState } from 'preact/hooks';
+import { Confirm } from '../../shared/confirm.tsx';
 import type { GrantSummary } from '../../shared/wire.ts';
-import { Confirm } from '../confirm.tsx';
 import type { Own } from '../session.ts';
 import { ShortId } from '../short-id.tsx';
 

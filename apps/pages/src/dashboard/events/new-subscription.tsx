@@ -1,10 +1,10 @@
 /** Form for a new subscription: an endpoint and the events that it receives. */
 import { useState } from 'preact/hooks';
 import { Problem } from '../../shared/problem.tsx';
+import { onceOnly, Uncertain } from '../../shared/uncertain.ts';
+import { useAct } from '../../shared/use-act.ts';
 import type { EventType, SubscriptionCreated } from '../../shared/wire.ts';
 import type { Own } from '../session.ts';
-import { onceOnly, Uncertain } from '../uncertain.ts';
-import { useAct } from '../use-act.ts';
 import { typesFor } from './event-types.ts';
 import type { Secret } from './secret-note.tsx';
 

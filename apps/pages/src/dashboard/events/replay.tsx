@@ -1,6 +1,6 @@
 /** Has the events from a given time on delivered again. */
 import { DAY_MS } from '@svc/protocol';
-import { Confirm } from '../confirm.tsx';
+import { Confirm } from '../../shared/confirm.tsx';
 import type { Own } from '../session.ts';
 
 /** In the format of `datetime-local`; the page reads it as UTC. */

@@ -1,14 +1,14 @@
 /** One subscription: its state, its events, its deliveries, and the acts on it. */
 import { useState } from 'preact/hooks';
 import { ApiProblem } from '../../shared/api.ts';
+import { Confirm } from '../../shared/confirm.tsx';
 import { formatInstant } from '../../shared/describe.ts';
 import { Problem } from '../../shared/problem.tsx';
+import { onceOnly, Uncertain } from '../../shared/uncertain.ts';
+import { useAct } from '../../shared/use-act.ts';
 import type { SecretRotated, Subscription } from '../../shared/wire.ts';
-import { Confirm } from '../confirm.tsx';
 import type { Own } from '../session.ts';
 import { StateBadge } from '../state-badge.tsx';
-import { onceOnly, Uncertain } from '../uncertain.ts';
-import { useAct } from '../use-act.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Replay } from './replay.tsx';
 import type { Secret } from './secret-note.tsx';

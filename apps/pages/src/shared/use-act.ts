@@ -1,6 +1,6 @@
 /** Runs one change at a time: whether it is under way, and what went wrong with the latest. */
 import { useState } from 'preact/hooks';
-import { problemText } from '../shared/api.ts';
+import { problemText } from './api.ts';
 import { Uncertain } from './uncertain.ts';
 
 export interface Act {

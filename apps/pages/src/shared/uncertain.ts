@@ -1,7 +1,7 @@
 /**
  * Acts that may have been done although the answer was lost, where doing them twice is not the same as doing them once.
  */
-import { ApiProblem } from '../shared/api.ts';
+import { ApiProblem } from './api.ts';
 
 /**
  * Says what may have happened and what to do. Confirm offers no second attempt after it. A form keeps its fields and

@@ -5,8 +5,9 @@
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { Problem } from '../shared/problem.tsx';
+import { Problem } from './problem.tsx';
 import { useAct } from './use-act.ts';
+import './confirm.css';
 
 export interface ConfirmProps {
   readonly title: string;
