@@ -140,6 +140,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
       .getByRole('heading', { name: /^May your Agent spend up to USD 900\.00 at [^/]+, once\?$/ })
       .waitFor();
     expect(await page.locator('bdo').textContent()).toMatch(/^order\/p\d+$/);
+    await page.getByText(/You can answer until.* UTC, \d+ (minute|hour|day)s? from now/).waitFor();
     await page.getByText('Your Agent signed for exactly this').waitFor();
     await page.getByText(/A customer of .* has chosen this name, and nothing about who that is/).waitFor();
     await inspect(page, 'approve-bring', 'none');

@@ -5,9 +5,9 @@
 import type { AccessRequest } from '@svc/sdk-principal';
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
-import { formatInstant } from '../shared/describe.ts';
 import { Resource } from '../shared/resource.tsx';
 import type { Act } from './act.ts';
+import { Deadline } from './deadline.tsx';
 import { describeWish } from './words.ts';
 
 export const RequestList = ({ act }: { readonly act: Act }) => {
@@ -52,7 +52,10 @@ export const RequestList = ({ act }: { readonly act: Act }) => {
               <li key={task.id}>
                 <a href={`#${task.id}`}>{describeWish(action)}</a> for{' '}
                 <Resource text={action.resource} most={80} />
-                <span class="soft"> until {formatInstant(task.expires_at)}</span>
+                <span class="soft">
+                  {' '}
+                  until <Deadline at={task.expires_at} />
+                </span>
               </li>
             ))}
           </ul>

@@ -4,6 +4,7 @@ import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
 import { Decided, Wish } from './wish.tsx';
+import { describeLeft } from './words.ts';
 
 const SERVICE = 'did:web:svc.example';
 const PURCHASE = { type: 'commerce:purchase', resource: 'order/7', amount: 90_000, currency: 'USD' } as const;
@@ -85,4 +86,15 @@ it('a relying party whose name the service hosts is shown as that name at the se
   const html = htmlOf(PURCHASE, `${SERVICE}:shop`);
   expect(withoutTags(html)).toContain(' at shop at svc.example, once?');
   expect(fact(html, 'Who asks')).toContain('A customer of svc.example has chosen this name');
+});
+
+it.each([
+  [0, 'less than a minute'],
+  [60_000, '1 minute'],
+  [899_999, '14 minutes'],
+  [7_199_999, '119 minutes'],
+  [7_200_000, '2 hours'],
+  [172_800_000, '2 days'],
+])('of %d ms never more is said to be left than is: %s', (leftMs, says) => {
+  expect(describeLeft(leftMs)).toBe(says);
 });

@@ -2,6 +2,7 @@
 import type { AccessRequest, CheckedAccessRequest } from '@svc/sdk-principal';
 import { formatInstant } from '../shared/describe.ts';
 import { Resource } from '../shared/resource.tsx';
+import { Deadline } from './deadline.tsx';
 import { describeWish, findForeign, hasChosenName, hostingService, hostOf, nameOf } from './words.ts';
 
 /** Seconds for which the Grant that an approval signs is valid. */
@@ -66,7 +67,9 @@ export const Wish = ({
           , once, for {LIFETIME_SECONDS / 60} minutes
         </dd>
         <dt>You can answer until</dt>
-        <dd>{formatInstant(request.task.expires_at)}</dd>
+        <dd>
+          <Deadline at={request.task.expires_at} />
+        </dd>
       </dl>
       <ul class="compared">
         <li>

@@ -25,6 +25,19 @@ export const hostingService = (did: string, receiptJws: string): string | null =
   return did.startsWith(`${service}:`) ? hostOf(service) : null;
 };
 
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+] as const;
+
+/** Rounded down, in the largest unit of which at least two are left: `14 minutes`. */
+export const describeLeft = (leftMs: number): string => {
+  if (leftMs < 60_000) return 'less than a minute';
+  const [unit, ms] = UNITS.find(([, ms]) => leftMs >= 2 * ms) ?? ['minute', 60_000];
+  const count = Math.floor(leftMs / ms);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+};
+
 /** Omits the resource: an Agent chose that text and could continue this sentence with it. */
 export const describeWish = (action: Action): string =>
   action.type === 'api:call'
