@@ -1,5 +1,6 @@
 /** The figures of a period, and the latest decisions. */
 import { Problem } from '../shared/problem.tsx';
+import { useLoaded } from '../shared/use-loaded.ts';
 import type { DecisionStats, Usage } from '../shared/wire.ts';
 import { Decisions } from './decisions.tsx';
 import { Empty } from './empty.tsx';
@@ -11,7 +12,6 @@ import { PrincipalBars } from './principal-bars.tsx';
 import { ReasonBars } from './reason-bars.tsx';
 import type { Session } from './session.ts';
 import { UsageChart } from './usage-chart.tsx';
-import { useLoaded } from './use-loaded.ts';
 
 export interface DecisionsViewProps {
   readonly session: Session;

@@ -1,10 +1,9 @@
 /** The latest decisions, newest first, with filters. */
 
 import { REASON_CODES } from '@svc/protocol';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { problemText } from '../shared/api.ts';
 import { DecisionBadge } from '../shared/badge.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
+import { useLatestRows, usePaged } from '../shared/paged.ts';
 import { Problem } from '../shared/problem.tsx';
 import { Resource } from '../shared/resource.tsx';
 import type { DecisionSummary } from '../shared/wire.ts';
@@ -17,14 +16,6 @@ type From = NonNullable<Source['decisions']>;
 
 const NO_FILTERS: Filters = { decision: '', reason: '', principal: '', rp: '', grant_id: '' };
 
-interface Shown {
-  readonly rows: readonly DecisionSummary[];
-  readonly nextCursor: string | null;
-  readonly problem: string | null;
-}
-
-const NOTHING: Shown = { rows: [], nextCursor: null, problem: null };
-
 export interface DecisionsProps {
   readonly from: From;
   readonly days: PeriodDays;
@@ -35,31 +26,33 @@ export interface DecisionsProps {
 
 export const Decisions = ({ from, days, place, onOpen }: DecisionsProps) => {
   const [filters, setFilters] = usePlaced(place, filtersIn);
-  const { shown, isLoading, loadMore } = useDecisions(from, filters, days);
+  const decisions = useDecisions(from, filters, days);
+  const { problem, isLoading, loadMore } = decisions;
+  const rows = useLatestRows(decisions);
   return (
     <section class="card" aria-labelledby="latest">
       <div class="card-head">
         <h2 id="latest">Latest decisions</h2>
-        <p role="status">{isLoading ? 'Loading …' : `${shown.rows.length} shown`}</p>
+        <p role="status">{isLoading ? 'Loading …' : `${rows.length} shown`}</p>
       </div>
       <FilterForm other={from.other} filters={filters} onFilters={setFilters} />
-      <Problem text={shown.problem} />
-      {shown.rows.length === 0 && !isLoading && shown.problem === null && (
+      <Problem text={problem} />
+      {rows.length === 0 && !isLoading && problem === null && (
         <p class="soft">
-          {shown.nextCursor === null
+          {loadMore === null
             ? 'No decision fits.'
             : 'None found so far. Older decisions have not been looked through yet.'}
         </p>
       )}
       <ul class="decisions">
-        {shown.rows.map((row) => (
+        {rows.map((row) => (
           <li key={row.receipt_id}>
             <DecisionRow row={row} other={row[from.other]} onOpen={() => onOpen(row.receipt_id)} />
           </li>
         ))}
       </ul>
-      {shown.nextCursor !== null && (
-        <button type="button" class="button" disabled={isLoading} onClick={loadMore}>
+      {loadMore !== null && (
+        <button type="button" class="button" disabled={isLoading} onClick={() => void loadMore()}>
           Older
         </button>
       )}
@@ -155,49 +148,17 @@ const FilterForm = ({
  */
 const MAX_PAGES = 10;
 
-/**
- * The first page for these filters that has decisions, and more on demand. Drops an answer whose question has changed.
- */
-const useDecisions = (from: From, filters: Filters, days: PeriodDays) => {
-  const [shown, setShown] = useState<Shown>(NOTHING);
-  const [isLoading, setIsLoading] = useState(true);
-  const load = async (cursor: string | null) => {
-    const query = { ...periodOf(days, Date.now()), ...filters };
-    let page = await from.list({ ...query, cursor });
-    for (let pages = 1; pages < MAX_PAGES; pages++) {
-      if (page.decisions.length > 0 || page.next_cursor === null) break;
-      page = await from.list({ ...query, cursor: page.next_cursor });
-    }
-    return page;
-  };
-  const current = useRef<symbol | null>(null);
-  const showIfCurrent = (asked: symbol | null, next: Shown) => {
-    if (asked !== current.current) return;
-    setShown(next);
-    setIsLoading(false);
-  };
-  useEffect(() => {
-    const asked = Symbol('decisions');
-    current.current = asked;
-    setIsLoading(true);
-    load(null).then(
-      ({ decisions, next_cursor: nextCursor }) =>
-        showIfCurrent(asked, { rows: decisions, nextCursor, problem: null }),
-      (error) => showIfCurrent(asked, { ...NOTHING, problem: problemText(error) }),
-    );
-    return () => {
-      current.current = null;
-    };
-  }, [from, filters, days]);
-  const loadMore = async () => {
-    const asked = current.current;
-    setIsLoading(true);
-    try {
-      const { decisions, next_cursor: nextCursor } = await load(shown.nextCursor);
-      showIfCurrent(asked, { rows: [...shown.rows, ...decisions], nextCursor, problem: null });
-    } catch (error) {
-      showIfCurrent(asked, { ...shown, problem: problemText(error) });
-    }
-  };
-  return { shown, isLoading, loadMore };
-};
+/** The first page for these filters that has decisions, and more on demand. */
+const useDecisions = (from: From, filters: Filters, days: PeriodDays) =>
+  usePaged<DecisionSummary>(
+    async (cursor) => {
+      const query = { ...periodOf(days, Date.now()), ...filters };
+      let page = await from.list({ ...query, cursor });
+      for (let pages = 1; pages < MAX_PAGES; pages++) {
+        if (page.decisions.length > 0 || page.next_cursor === null) break;
+        page = await from.list({ ...query, cursor: page.next_cursor });
+      }
+      return { rows: page.decisions, next: page.next_cursor };
+    },
+    [from, filters, days],
+  );

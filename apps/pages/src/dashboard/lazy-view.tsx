@@ -1,8 +1,8 @@
 /** A view whose code is loaded when the view is first shown. */
 import type { ComponentType } from 'preact';
 import { Problem } from '../shared/problem.tsx';
+import { useLoaded } from '../shared/use-loaded.ts';
 import type { View } from './place.ts';
-import { useLoaded } from './use-loaded.ts';
 import type { ViewProps } from './view-props.ts';
 
 const VIEWS: Readonly<Record<Exclude<View['id'], 'decisions'>, () => Promise<ComponentType<ViewProps>>>> = {

@@ -8,10 +8,10 @@ import { formatAmount, formatInstant } from '../shared/describe.ts';
 import { Problem } from '../shared/problem.tsx';
 import { ReceiptView } from '../shared/receipt-view.tsx';
 import { Note } from '../shared/resource.tsx';
+import { useLoaded } from '../shared/use-loaded.ts';
 import type { Decision, OutcomeRecord } from '../shared/wire.ts';
 import { ReportOutcome } from './report-outcome.tsx';
 import type { Source } from './source.ts';
-import { useLoaded } from './use-loaded.ts';
 import { verifyStoredReceipt } from './verify-stored-receipt.ts';
 
 type From = NonNullable<Source['decisions']>;

@@ -1,8 +1,9 @@
 /** The pauses that affect the subject of the key, as the service answers them (protocol §9). */
+
+import { readPages } from '../shared/paged.ts';
+import { type Loaded, useLoaded } from '../shared/use-loaded.ts';
 import type { Pause, PauseList } from '../shared/wire.ts';
-import { readPages } from './paged.ts';
 import type { Call, Own } from './session.ts';
-import { type Loaded, useLoaded } from './use-loaded.ts';
 
 export type PauseScope = Exclude<Pause['scope'], 'service'>;
 

@@ -1,9 +1,9 @@
 /** Tells a Principal that requests wait for its approval, and where to answer them. Renders nothing where none wait. */
 
 import { Problem } from '../shared/problem.tsx';
+import { useLoaded } from '../shared/use-loaded.ts';
 import type { AccessRequestList } from '../shared/wire.ts';
 import type { Own } from './session.ts';
-import { useLoaded } from './use-loaded.ts';
 
 export const Waiting = ({ own }: { readonly own: Own }) => {
   const { value, problem } = useLoaded(

@@ -1,9 +1,9 @@
 /** The chain of days, latest first: each block shows its root, and whether it names the root of the block before. */
 import { DAY_MS, dayOf, dayStartMs } from '@svc/protocol';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { problemText } from '../shared/api.ts';
+import { useEffect } from 'preact/hooks';
 import { Icon } from '../shared/icons.tsx';
 import { JwsView } from '../shared/jws-view.tsx';
+import { type Part as Page, type Paged, useLatestRows, usePaged } from '../shared/paged.ts';
 import type { Part } from '../shared/part.ts';
 import { PartsList } from '../shared/parts-list.tsx';
 import type { Checkpoint } from '../shared/wire.ts';
@@ -31,8 +31,11 @@ export const Chain = ({
   /** Null where the example is already shown. */
   readonly onExample?: (() => void) | null;
 }) => {
-  const { days, notice, isLoading, loadMore } = useDays(openDay, log);
-  const isEmpty = !isLoading && days.length === 0;
+  const loaded = useDays(openDay, log);
+  const { isLoading, loadMore } = loaded;
+  const days = useLatestRows(loaded);
+  const notice = noticeOf(loaded, openDay);
+  const isEmpty = loaded.rows?.length === 0;
   useEffect(() => {
     if (isEmpty) onEmpty?.();
   }, [isEmpty, onEmpty]);
@@ -76,8 +79,8 @@ export const Chain = ({
           />
         ))}
       </ol>
-      {last !== undefined && last.previous_root !== null && (
-        <button type="button" class="button" disabled={isLoading} onClick={loadMore}>
+      {loadMore !== null && (
+        <button type="button" class="button" disabled={isLoading} onClick={() => void loadMore()}>
           {isLoading ? 'Loading …' : 'Older days'}
         </button>
       )}
@@ -214,73 +217,42 @@ const receiptLink = (receiptId: string | null) =>
     </a>
   );
 
-interface Days {
-  /** Latest first, without a gap. The last one may be there only to check the one before it in this list. */
-  readonly days: readonly Checkpoint[];
-  /** What went wrong, or why the requested day is not among them. */
-  readonly notice: string | null;
-}
-
 /**
- * The latest days, and as many older ones as are needed to show `openDay` or are asked for. Drops an answer whose
- * question has changed.
+ * Latest first, without a gap: from the latest or from the one to be opened back in time. The last one may be there
+ * only to check the one before it in this list.
  */
-const useDays = (openDay: string | null, log: Log) => {
-  const [{ days, notice }, setLoaded] = useState<Days>({ days: [], notice: null });
-  const [isLoading, setIsLoading] = useState(true);
-  const current = useRef<symbol | null>(null);
-  const showIfCurrent = (asked: symbol | null, next: Days) => {
-    if (asked !== current.current) return;
-    setLoaded(next);
-    setIsLoading(false);
-  };
-  useEffect(() => {
-    const asked = Symbol('days');
-    current.current = asked;
-    loadFrom(openDay, log).then(
-      (loaded) => showIfCurrent(asked, loaded),
-      (error) => showIfCurrent(asked, { days: [], notice: problemText(error) }),
-    );
-    return () => {
-      current.current = null;
-    };
-  }, [openDay, log]);
-  const loadMore = async () => {
-    const last = days.at(-1);
-    if (last === undefined) return;
-    const asked = current.current;
-    setIsLoading(true);
-    try {
-      const older = await loadBefore(last, PAGE_DAYS, log);
-      showIfCurrent(asked, { days: [...days, ...older], notice: null });
-    } catch (error) {
-      showIfCurrent(asked, { days, notice: problemText(error) });
-    }
-  };
-  return { days, notice, isLoading, loadMore };
-};
+const useDays = (openDay: string | null, log: Log) =>
+  usePaged<Checkpoint>(
+    async (from) => {
+      if (from !== null) return loadFrom(from, PAGE_DAYS, log);
+      const latest = await log.findLatest();
+      if (latest === null) return { rows: [], next: null };
+      const { day, count } = latest;
+      const isThere = openDay !== null && openDay <= day && openDay >= daysBefore(day, count - 1);
+      return loadFrom(isThere ? openDay : day, PAGE_DAYS + 1, log);
+    },
+    [openDay, log],
+  );
 
-/** Loads days, from the latest or from the one to be opened, back in time. */
-const loadFrom = async (openDay: string | null, log: Log): Promise<Days> => {
-  const latest = await log.findLatest();
-  if (latest === null)
-    return { days: [], notice: 'No day is closed yet. The first is, shortly after it ends at midnight UTC.' };
-  const { day, count } = latest;
-  const isThere = openDay !== null && openDay <= day && openDay >= daysBefore(day, count - 1);
-  const newest = await log.getDay(isThere ? openDay : day);
-  const days = [newest, ...(await loadBefore(newest, PAGE_DAYS, log))];
-  return { days, notice: openDay === null || isThere ? null : `${openDay} is no closed day.` };
-};
-
-/** Loads the preceding days one after the other, since each says whether there is another. */
-const loadBefore = async (after: Checkpoint, count: number, log: Log): Promise<Checkpoint[]> => {
-  const found: Checkpoint[] = [];
-  let current = after;
-  while (found.length < count && current.previous_root !== null) {
-    current = await log.getDay(daysBefore(current.day, 1));
-    found.push(current);
+/** Loads days one after the other, since each says whether there is one before it. */
+const loadFrom = async (newest: string, count: number, log: Log): Promise<Page<Checkpoint>> => {
+  const rows: Checkpoint[] = [];
+  let next: string | null = newest;
+  while (next !== null && rows.length < count) {
+    const checkpoint: Checkpoint = await log.getDay(next);
+    rows.push(checkpoint);
+    next = checkpoint.previous_root === null ? null : daysBefore(next, 1);
   }
-  return found;
+  return { rows, next };
+};
+
+/** What went wrong, or why the requested day is not the first of these. */
+const noticeOf = ({ rows, problem }: Paged<Checkpoint>, openDay: string | null): string | null => {
+  if (problem !== null || rows === null) return problem;
+  const [newest] = rows;
+  if (newest === undefined)
+    return 'No day is closed yet. The first is, shortly after it ends at midnight UTC.';
+  return openDay === null || newest.day === openDay ? null : `${openDay} is no closed day.`;
 };
 
 const daysBefore = (day: string, count: number): string => dayOf(dayStartMs(day) - count * DAY_MS);

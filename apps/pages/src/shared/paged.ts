@@ -1,6 +1,6 @@
 /** A list that is loaded in pages, newest first: the first page, and more on demand. */
-import { useState } from 'preact/hooks';
-import { problemText } from '../shared/api.ts';
+import { useRef, useState } from 'preact/hooks';
+import { problemText } from './api.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 
 export interface Part<T> {
@@ -34,30 +34,44 @@ export const readPages = async <T>(
   return { rows, next };
 };
 
+/** The first page, `after`, and what has followed it. */
+interface More<T> extends Part<T> {
+  readonly after: Part<T>;
+  readonly problem: string | null;
+  readonly isLoading: boolean;
+}
+
 export const usePaged = <T>(
   load: (cursor: string | null) => Promise<Part<T>>,
   inputs: readonly unknown[],
 ): Paged<T> => {
-  const [more, setMore] = useState<(Part<T> & { readonly after: Part<T> }) | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [more, setMore] = useState<More<T> | null>(null);
   const first = useLoaded(() => load(null), inputs);
-  // Pages that followed another first page are dropped with it.
-  const older = more !== null && more.after === first.value ? more : null;
-  const next = older === null ? (first.value?.next ?? null) : older.next;
+  const { value: after, reload } = first;
+  // Whatever followed another first page is dropped with it.
+  const shown = more?.after === after ? more : null;
+  const { rows, next } = shown ?? after ?? { rows: null, next: null };
   const loadMore = async () => {
-    const { value: after } = first;
-    if (after === null) return;
-    setProblem(null);
-    try {
-      const part = await load(next);
-      setMore({ after, rows: [...(older?.rows ?? []), ...part.rows], next: part.next });
-    } catch (error) {
-      setProblem(problemText(error));
-    }
+    if (after === null || rows === null || shown?.isLoading === true) return;
+    const known = { after, rows, next, problem: null, isLoading: true };
+    setMore(known);
+    const answered = (answer: Partial<More<T>>) =>
+      setMore((now) => (now?.after === after ? { ...known, ...answer, isLoading: false } : now));
+    await load(next).then(
+      (part) => answered({ rows: [...rows, ...part.rows], next: part.next }),
+      (error) => answered({ problem: problemText(error) }),
+    );
   };
   return {
-    ...{ isLoading: first.isLoading, reload: first.reload, problem: first.problem ?? problem },
-    rows: first.value === null ? null : [...first.value.rows, ...(older?.rows ?? [])],
+    ...{ rows, reload, problem: first.problem ?? shown?.problem ?? null },
+    isLoading: first.isLoading || shown?.isLoading === true,
     loadMore: next === null ? null : loadMore,
   };
+};
+
+/** The rows of the question before while the new one is not answered, so that the page keeps its height. */
+export const useLatestRows = <T>({ rows, isLoading }: Pick<Paged<T>, 'rows' | 'isLoading'>): readonly T[] => {
+  const latest = useRef<readonly T[]>([]);
+  if (rows !== null || !isLoading) latest.current = rows ?? [];
+  return latest.current;
 };

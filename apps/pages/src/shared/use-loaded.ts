@@ -1,6 +1,6 @@
 /** A value that is loaded, and loaded again on demand. The shown value stays until the new one has arrived. */
 import { useEffect, useState } from 'preact/hooks';
-import { problemText } from '../shared/api.ts';
+import { problemText } from './api.ts';
 
 export interface Loaded<T> {
   readonly value: T | null;

@@ -1,8 +1,9 @@
 /** The activity of the chosen period by Agent, Grant or relying party. */
+
+import { type Loaded, useLoaded } from '../../shared/use-loaded.ts';
 import type { Activity, ActivityGroup } from '../../shared/wire.ts';
 import { type PeriodDays, periodOf } from '../period.ts';
 import type { Own } from '../session.ts';
-import { type Loaded, useLoaded } from '../use-loaded.ts';
 
 export interface Acted extends Loaded<Activity> {
   readonly of: (subject: string) => ActivityGroup | undefined;

@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { Confirm } from '../../shared/confirm.tsx';
 import { formatInstant } from '../../shared/describe.ts';
+import { readPages, usePaged } from '../../shared/paged.ts';
 import { Problem } from '../../shared/problem.tsx';
 import type { GrantList, GrantSummary } from '../../shared/wire.ts';
-import { readPages, usePaged } from '../paged.ts';
 import { PauseSwitch } from '../pause-switch.tsx';
 import type { Own } from '../session.ts';
 import { ShortId } from '../short-id.tsx';

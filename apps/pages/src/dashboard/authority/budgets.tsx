@@ -3,9 +3,9 @@ import type { Capability } from '@svc/protocol';
 import { useState } from 'preact/hooks';
 import { Problem } from '../../shared/problem.tsx';
 import { ResourceList } from '../../shared/resource.tsx';
+import { useLoaded } from '../../shared/use-loaded.ts';
 import { NotNow } from '../calls-left.ts';
 import type { Own } from '../session.ts';
-import { useLoaded } from '../use-loaded.ts';
 import { type BudgetLine, loadBudgets } from './budget-lines.ts';
 
 export const Budgets = ({ own, grantId }: { readonly own: Own; readonly grantId: string }) => {

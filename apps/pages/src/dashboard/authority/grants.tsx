@@ -1,9 +1,9 @@
 /** A Principal's Grants: the activity under each, what is left of its budgets, and the buttons that stop it. */
 import { useState } from 'preact/hooks';
 import { formatInstant } from '../../shared/describe.ts';
+import { usePaged } from '../../shared/paged.ts';
 import { Problem } from '../../shared/problem.tsx';
 import type { GrantList, GrantSummary } from '../../shared/wire.ts';
-import { usePaged } from '../paged.ts';
 import { PauseSwitch } from '../pause-switch.tsx';
 import { addressOf } from '../place.ts';
 import { ShortId } from '../short-id.tsx';

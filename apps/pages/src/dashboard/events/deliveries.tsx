@@ -4,9 +4,9 @@
  */
 import { useEffect, useState } from 'preact/hooks';
 import { formatInstant } from '../../shared/describe.ts';
+import { usePaged } from '../../shared/paged.ts';
 import { Problem } from '../../shared/problem.tsx';
 import type { Delivery, DeliveryList } from '../../shared/wire.ts';
-import { usePaged } from '../paged.ts';
 import type { Own } from '../session.ts';
 import { ShortId } from '../short-id.tsx';
 

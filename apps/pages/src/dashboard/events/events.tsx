@@ -1,8 +1,8 @@
 /** The event subscriptions: which endpoint receives which events, the deliveries, and the buttons of each. */
 import { useState } from 'preact/hooks';
 import { Problem } from '../../shared/problem.tsx';
+import { useLoaded } from '../../shared/use-loaded.ts';
 import type { Subscription } from '../../shared/wire.ts';
-import { useLoaded } from '../use-loaded.ts';
 import type { ViewProps } from '../view-props.ts';
 import { NewSubscription } from './new-subscription.tsx';
 import { type Secret, SecretNote } from './secret-note.tsx';
