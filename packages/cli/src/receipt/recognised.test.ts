@@ -323,6 +323,8 @@ describe('svc-receipt --fetch', () => {
     const { exitCode, stdout } = await run([own.file, '--fetch']);
     expect(exitCode).toBe(2);
     expect(stdout).toContain('ITS SERVICE IS NOT AUTHENTICATED');
+    // There is no bundle.
+    expect(stdout).not.toMatch(/bundle/i);
     expect((await run([own.file, '--fetch', '--allow-unauthenticated'])).exitCode).toBe(0);
   });
 

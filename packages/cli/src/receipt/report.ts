@@ -34,7 +34,7 @@ export interface Found {
   readonly open?: string;
 }
 
-/** Headings for a bundle that is consistent, but vouches for its own keys or their times. */
+/** Headings for what agrees with itself, but vouches for its own service or keys, or for their times. */
 const ON_OWN_WORD: Readonly<Record<Verdict, string>> = {
   valid: 'VALID, BUT',
   invalid: 'INVALID:',
@@ -57,7 +57,7 @@ export const describeVerified = (
     ...(checkpoint ? [line('included in', describeCheckpoint(checkpoint))] : []),
     ...(inclusionNotShown ? [line('included in', `not shown: ${inclusionNotShown}`)] : []),
     ...failures.map(describeFailure),
-    ...describeAssumed("  On the bundle's own word, which proves nothing:", assumed, paint),
+    ...describeAssumed('  On its own word, which proves nothing:', assumed, paint),
     '',
     printable(summary),
   ].join('\n');
