@@ -12,7 +12,7 @@ const file = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text, { mode: 0o600 });
   return join(folder, name);
 };
-const SVC_PRINCIPAL_KEY = 'dk_pr_secretsecret';
+const SVC_PRINCIPAL_KEY = 'dk_principal_secretsecret';
 const at = { SVC_URL: 'https://svc.example', SVC_PRINCIPAL_KEY };
 const SVC_PRINCIPAL_KID = 'did:web:svc.example:org:acme#key-1';
 
@@ -71,16 +71,28 @@ it.each<Refused>([
   [
     'two API keys',
     [],
-    { ...at, SVC_PRINCIPAL_KEY_FILE: file('key', 'dk_pr_other') },
+    { ...at, SVC_PRINCIPAL_KEY_FILE: file('key', 'dk_principal_other') },
     'one of SVC_PRINCIPAL_KEY',
   ],
   [
     'an API key in the variable that must name its file',
     [],
-    { SVC_URL: 'https://svc.example', SVC_PRINCIPAL_KEY_FILE: 'dk_pr_secretsecret' },
+    { SVC_URL: 'https://svc.example', SVC_PRINCIPAL_KEY_FILE: SVC_PRINCIPAL_KEY },
     'SVC_PRINCIPAL_KEY_FILE cannot be read: ENOENT',
   ],
-  ['an API key of two words', [], { ...at, SVC_PRINCIPAL_KEY: 'dk_pr_secretsecret x' }, 'one word'],
+  ['an API key of two words', [], { ...at, SVC_PRINCIPAL_KEY: `${SVC_PRINCIPAL_KEY} x` }, 'one word'],
+  [
+    'the API key of another class',
+    [],
+    { ...at, SVC_PRINCIPAL_KEY: 'dk_rp_secretsecret' },
+    'SVC_PRINCIPAL_KEY must begin with dk_principal_',
+  ],
+  [
+    'the API key of another class in a file',
+    [],
+    { SVC_URL: at.SVC_URL, SVC_RP_KEY_FILE: file('principal', SVC_PRINCIPAL_KEY) },
+    'SVC_RP_KEY_FILE must begin with dk_rp_',
+  ],
   ['a signing key without its kid', [], { ...at, SVC_PRINCIPAL_JWK_FILE: file('a', '{}') }, 'go together'],
   [
     'a signing key of nobody',
@@ -141,7 +153,8 @@ it
   'refuses a secret in %s that everybody on this machine can read, and says how to fix it',
   async (name) => {
     const { privateJwk } = await generatePrincipalKey();
-    const path = file('shared', name.includes('JWK') ? JSON.stringify(privateJwk) : 'dk_secretsecret');
+    const key = name.includes('RP') ? 'dk_rp_secretsecret' : SVC_PRINCIPAL_KEY;
+    const path = file('shared', name.includes('JWK') ? JSON.stringify(privateJwk) : key);
     const kid = name.includes('JWK') ? { SVC_PRINCIPAL_KID } : {};
     const own = name === 'SVC_PRINCIPAL_KEY_FILE' ? { SVC_URL: at.SVC_URL } : at;
     const read = () => readSettings([], { ...own, ...kid, SVC_DID: 'did:web:svc.example', [name]: path });

@@ -112,7 +112,7 @@ const readDocument = (file: string, did: string | undefined): string => {
 const readPrincipal = (
   env: Environment,
 ): { readonly principal: PrincipalSettings | undefined; readonly secrets: readonly string[] } => {
-  const apiKey = readApiKey(env, 'SVC_PRINCIPAL_KEY', 'Principal, dk_principal_…');
+  const apiKey = readApiKey(env, 'SVC_PRINCIPAL_KEY', 'Principal', 'dk_principal_');
   const { SVC_PRINCIPAL_JWK_FILE: file, SVC_PRINCIPAL_KID: kid } = env;
   if (apiKey === undefined) {
     if (file !== undefined) throw new SettingsError('SVC_PRINCIPAL_JWK_FILE goes with SVC_PRINCIPAL_KEY');
@@ -128,7 +128,7 @@ const readPrincipal = (
 };
 
 const readRelyingParty = (env: Environment): RelyingPartySettings | undefined => {
-  const apiKey = readApiKey(env, 'SVC_RP_KEY', 'relying party, dk_rp_…');
+  const apiKey = readApiKey(env, 'SVC_RP_KEY', 'relying party', 'dk_rp_');
   return apiKey === undefined ? undefined : { baseUrl: readAddress(env), apiKey };
 };
 
@@ -138,13 +138,16 @@ const readAddress = ({ SVC_URL: baseUrl }: Environment): string => {
   return baseUrl;
 };
 
-const readApiKey = (env: Environment, name: string, whose: string): string | undefined => {
+const readApiKey = (env: Environment, name: string, whose: string, prefix: string): string | undefined => {
   const [key, file] = [env[name], env[`${name}_FILE`]];
   if (key !== undefined && file !== undefined)
     throw new SettingsError(`there must be one of ${name} and ${name}_FILE`);
   const given = file === undefined ? key : readSecret(`${name}_FILE`, file).trim();
-  if (given !== undefined && !/^[\x21-\x7e]{8,512}$/.test(given))
-    throw new SettingsError(`the API key must be one word: that of the ${whose}`);
+  if (given === undefined) return undefined;
+  const named = file === undefined ? name : `${name}_FILE`;
+  if (!given.startsWith(prefix))
+    throw new SettingsError(`${named} must begin with ${prefix}: the API key of a ${whose}`);
+  if (!/^[\x21-\x7e]{8,512}$/.test(given)) throw new SettingsError(`${named} must be one word: an API key`);
   return given;
 };
 
