@@ -3,6 +3,7 @@ import { manPage } from '@svc/cli/command-help';
 import { readLine } from '@svc/cli/command-line';
 import { expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
+import { runCommand } from '../test/run-command.ts';
 import { PROGRAM } from './program.ts';
 
 it('the man page is the one generated from the command table', () => {
@@ -27,6 +28,13 @@ it('an option takes a value in all commands that have it, or in none', () => {
   const kinds = new Map(all.map(([name, { value, many }]) => [name, [value === undefined, many]]));
   for (const [name, { value, many }] of all)
     expect([name, value === undefined, many]).toEqual([name, ...(kinds.get(name) ?? [])]);
+});
+
+it('an error begins with the name of the program, and that of a command line ends with how to get help', async () => {
+  const told = async (...words: string[]) => (await runCommand(words, {})).err;
+  expect(await told('fsck', '--al')).toMatch(/^svc-admin: .*--al.*\nTry svc-admin --help\.\n$/);
+  expect(await told('fsck', 'all')).toBe('svc-admin: fsck takes no argument\n\nTry svc-admin fsck --help.\n');
+  expect(await told('fsck')).toMatch(/^svc-admin: .*DATABASE_URL/);
 });
 
 it('a wrong command is refused with a list of commands, and within a group with those of the group', () => {

@@ -15,12 +15,14 @@ export const runLine = async (args: readonly string[], env: Environment): Promis
   const { command, values, operands } = line;
   if (operands.length !== (command.operand === undefined ? 0 : 1))
     throw new UsageError(
-      `${command.name} takes ${command.operand === undefined ? 'no argument' : `one argument, ${command.operand}`}: svc-admin ${command.name} --help says more`,
+      `${command.name} takes ${command.operand === undefined ? 'no argument' : `one argument, ${command.operand}`}`,
+      `Try svc-admin ${command.name} --help.`,
     );
   return command.run(values, env, operands[0] ?? '');
 };
 
 export const tellError = (error: unknown, env: Environment): void => {
-  console.error(describeError(error, env));
-  if (error instanceof UsageError && error.hint !== null) console.error(`\n${error.hint}`);
+  console.error(`svc-admin: ${describeError(error, env)}`);
+  if (error instanceof UsageError)
+    console.error(error.hint === null ? 'Try svc-admin --help.' : `\n${error.hint}`);
 };
