@@ -107,6 +107,16 @@ describe('a service key', () => {
     });
   });
 
+  it('is listed in the same array until something changes, by whose identity checked lists are kept', async () => {
+    const keys = await start();
+    const { published } = keys.statusKeys;
+    await keys.refresh();
+    expect(keys.statusKeys.published).toBe(published);
+    await database.end(`${DID}#status-1`, 'compromised');
+    await keys.refresh();
+    expect(keys.statusKeys.published).not.toBe(published);
+  });
+
   it('without its private part is retired at the next start, its end rounded up to a second, and stays retired', async () => {
     (await start()).stop();
     const keys = await start(setsOf([R2, publicPartOf(R1)]));

@@ -3,6 +3,7 @@
  * every key that was ever published and when it ended (protocol §8). Within a second after a key has ended, no node
  * signs with it any more. Then the key files are read again: if their first key is in force, it signs from then on.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { type DidWeb, decodeMultikey } from '@svc/protocol';
 import { findUntimely, type KeyTime } from '@svc/transparency';
 import { serviceUnavailable } from '../errors.ts';
@@ -139,8 +140,8 @@ export class KeyRing implements ServiceKeySets {
       own.flatMap((record) => (isEnded(record) ? [[record.kid, describeEnd(record)]] : [])),
     );
     this.sets = sets;
-    this.receiptKeys = this.build(sets.receiptKeys, 'receipt', own);
-    this.statusKeys = this.build(sets.statusKeys, 'status', own);
+    this.receiptKeys = this.build(sets.receiptKeys, 'receipt', own, this.receiptKeys);
+    this.statusKeys = this.build(sets.statusKeys, 'status', own, this.statusKeys);
     this.formers = this.deps.formerDids.map((did) => ({
       did,
       receiptKeys: { published: publishedUnder(did, 'receipt', records) },
@@ -152,13 +153,14 @@ export class KeyRing implements ServiceKeySets {
     { signer, published }: KeySet,
     purpose: KeyPurpose,
     records: readonly ServiceKeyRecord[],
+    former: KeySet,
   ): KeySet {
     const byKid = new Map(records.map((record) => [record.kid, record]));
     const fromFile = published.map((key) => ({ ...key, time: timeOf(byKid.get(key.kid)) ?? key.time }));
     const listed = new Set(published.map(({ kid }) => kid));
     const known = publishedUnder(this.deps.did, purpose, records);
     const others = known.filter(({ kid }) => !listed.has(kid));
-    return { signer: this.guard(signer), published: [...fromFile, ...others] };
+    return { signer: this.guard(signer), published: keptIfAlike(former.published, [...fromFile, ...others]) };
   }
 
   /** A signer that throws once its key has ended. */
@@ -257,3 +259,12 @@ const publishedOf = (record: ServiceKeyRecord): PublishedKey[] => {
     ? []
     : [{ kid, publicKey, publicKeyMultibase, canSign: false, time }];
 };
+
+/**
+ * The former list where the new one says the same. Whoever keeps what was checked under a list compares it by identity,
+ * and it is read each second.
+ */
+const keptIfAlike = (
+  former: readonly PublishedKey[],
+  published: readonly PublishedKey[],
+): readonly PublishedKey[] => (isDeepStrictEqual(former, published) ? former : published);
