@@ -50,8 +50,18 @@ export const findKeyFile = (purpose: KeyPurpose, config: KeyPaths): KeyFile => {
 const NOT_SHOWN = '(not shown: the variable must name a file, and not contain the secret itself)';
 
 /** The path of a secret for a message, unless it may be the secret itself, put into the variable by mistake. */
-export const shownPath = (path: string): string =>
-  (isAbsolute(path) && !/@|:\/\//.test(path)) || existsSync(path) ? path : NOT_SHOWN;
+export const shownPath = (path: string): string => {
+  const isPath = isAbsolute(path) && !/@|:\/\//.test(path) && !BASE64.test(path);
+  return isPath || existsSync(path) || isInFolder(path) ? path : NOT_SHOWN;
+};
+
+/** One secret in sixty-four begins with a slash in this form. */
+const BASE64 = /^[A-Za-z0-9+/]{20,}={0,2}$/;
+
+const isInFolder = (path: string): boolean => {
+  const folder = dirname(path);
+  return isAbsolute(path) && folder !== dirname(folder) && existsSync(folder);
+};
 
 export interface ReadSecret {
   readonly text: string;

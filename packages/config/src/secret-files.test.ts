@@ -77,6 +77,8 @@ describe('a secret that is given as a file', () => {
     ['a URL with a password', 'postgres://svc:hunter2@db/svc'],
     ['a URL without its scheme', '//svc:hunter2@db/svc'],
     ['a token', TOKEN],
+    ['a text of base64 that begins with a slash', `/${'A'.repeat(20)}/${'B'.repeat(22)}=`],
+    ['a text of base64 whose only slash is its first letter', `/${'A'.repeat(42)}=`],
     ['a text longer than any path', 'a'.repeat(5_000)],
   ])('is not shown if it is in the variable itself, which must name a file: %s', (_, secret) => {
     for (const name of SECRET_NAMES) {
