@@ -6229,7 +6229,7 @@ begin
   perform
     set_config(
       'lock_timeout',
-      greatest(1, floor(extract(epoch from v_deadline - clock_timestamp()) * 1000)) || 'ms',
+      greatest(300, floor(extract(epoch from v_deadline - clock_timestamp()) * 1000)) || 'ms',
       true
     );
   perform pg_advisory_xact_lock(1, hashtext(p_principal));

@@ -67,7 +67,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0062-beside-older-nodes', 'd89fb6cb5bcc4bdd75cc0dd4c6f651d83725df0f02172049fe8355974567468d'],
   ['0063-who-is-due', '9f213c2c558ad5e47e3cc75cb2c66371260380a2f667356373f13a26f1fb505f'],
   ['0064-lists-between-times', '01bf5c03c257ab718942956ce03727f77f74525c369b44518cea283585853fb3'],
-  ['0065-rows-before-the-barrier', 'fa7a6a9d1094451695e47dd6bf5e576e86a9c3db718fcb8315e9a325d87be7c0'],
+  ['0065-rows-before-the-barrier', '896303409c95e2cd200dbe3ca2bee198f6fd28def29b8b3aec4ecfb95c35d866'],
   ['0066-looks-are-bounded', 'cfda7dabf423ccc90bc6621bcf5c09168247b851d38bcaa2fa953801c9429fe1'],
   ['0067-cold-days-ahead', 'e8b0c8ebf354a5e8390a2a0df94e4cb7265e45906a23d04d8e1b31a34a71fa76'],
   ['0068-read-on', '73e6f5878f6bef2f1f24bc5ae53dcc6c9837d95ae7194e08716f16650074287f'],

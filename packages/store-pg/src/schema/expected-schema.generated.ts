@@ -860,7 +860,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_share_days()': '9b1255b9ce24c5c9',
   'function svc_spend_proofs(p_decisions svc_decision[], p_outcomes text[])': '01512c2d08998b33',
   'function svc_spread_pause(p_scope text, p_owner text, p_is_paused boolea': '95691e09bbc0e3d9',
-  'function svc_stamp_revoked(p_principal text, p_grant_ids text[], p_node_': 'c082e75e01504e73',
+  'function svc_stamp_revoked(p_principal text, p_grant_ids text[], p_node_': '2ae02e74ef83a52d',
   'function svc_store(p_decisions svc_decision[], p_jws text[], p_outcomes ': '21054170740cb041',
   'function svc_subscriptions_behind()': '7f7170cf21310196',
   'function svc_sum_consumption(p_decisions svc_decision[], p_outcomes text': 'e3781efb6e1e09be',

@@ -1,6 +1,7 @@
 -- runs-from: 0005-roles
 -- The exclusive lock of a Principal keeps decisions about its Grants from being stored, and delays the batches that they are in. So the rows are waited for
--- before it: a kill switch that stamps thousands of Grants holds them for most of a second. Both waits together take no longer than the time-out.
+-- before it: a kill switch that stamps thousands of Grants holds them for most of a second. The lock is waited for as long as the rows have left of the
+-- time-out, and for 300 ms at least.
 create or replace function svc_stamp_revoked(p_principal text, p_grant_ids text[], p_node_ms bigint)
 returns table (grant_id text, revoked_at timestamptz)
 language plpgsql
@@ -20,7 +21,7 @@ begin
   perform
     set_config(
       'lock_timeout',
-      greatest(1, floor(extract(epoch from v_deadline - clock_timestamp()) * 1000)) || 'ms',
+      greatest(300, floor(extract(epoch from v_deadline - clock_timestamp()) * 1000)) || 'ms',
       true
     );
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
