@@ -138,7 +138,7 @@ const MONITOR: CommandText = {
   notes: [
     `The monitor first compares the pinned document with the one that is served. Everything that it has seen must stay published and
 unchanged. Keep the state file: it records what the monitor has seen. One look reads leaves for at most an hour, or for the time of
---every if that is longer; the next look goes on with the days that are left.`,
+--every if that is longer, those of the smallest days first; the next look goes on with the days that are left.`,
     `Status keys sign checkpoints: with --key status=z6Mk... no other key is accepted. A --key without a purpose is accepted too, but then
 the exit code is 2, since it may be a receipt key, which must not sign checkpoints.`,
   ],

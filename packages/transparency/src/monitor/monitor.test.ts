@@ -394,6 +394,14 @@ describe('when the monitor reads the leaves of a day,', () => {
     },
   );
 
+  it('the smallest day is read first, so that no day keeps a smaller one from being read in time', async () => {
+    await look();
+    const days = service.asked.filter((path) => path.endsWith('/leaves'));
+    expect(days.map((path) => path.slice(-17, -7))).toEqual([
+      ...['2026-11-11', '2026-11-12', '2026-11-10', '2026-11-13'],
+    ]);
+  });
+
   it('an endless list of leaves is read only one leaf beyond the signed size', async () => {
     let read = 0;
     async function* endless() {

@@ -265,10 +265,13 @@ class Monitor {
     return broken === null;
   }
 
-  /** Checks the leaves of every day whose leaves have not been verified yet. */
+  /**
+   * Checks the leaves of every day whose leaves have not been verified yet, the smallest first: a day that takes longer
+   * than a look may last keeps no other day from being read.
+   */
   async #checkLeaves(): Promise<void> {
-    for (const [i, seen] of this.#seen.entries()) {
-      if (seen.isWhole) continue;
+    const unread = [...this.#seen.entries()].filter(([, { isWhole }]) => !isWhole);
+    for (const [i, seen] of unread.sort(bySize)) {
       const { day, tree_size: size } = seen.checkpoint;
       if (this.options.stop.aborted) return;
       this.options.onProgress(`${size} leaves of ${day}`);
@@ -282,6 +285,9 @@ class Monitor {
     }
   }
 }
+
+const bySize = ([, one]: [number, SeenDay], [, other]: [number, SeenDay]): number =>
+  one.checkpoint.tree_size - other.checkpoint.tree_size;
 
 const describeHost = (host: string): string => {
   const did = `did:web:${host.replace(/:(?=[0-9]+$)/, '%3A')}`;

@@ -1,6 +1,7 @@
 /** The HTTP port of the monitor. */
 import { isMarked } from '@svc/codec';
 
+/** A complete answer. */
 export interface Answer {
   readonly status: number;
   readonly text: string;

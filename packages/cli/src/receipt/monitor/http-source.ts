@@ -25,7 +25,7 @@ export const HOUR_MS = 3_600_000;
 
 export const PATIENCE: Patience = { answerMs: 15_000, idleMs: 30_000, streamsMs: HOUR_MS };
 
-const TIME_OVER = 'the time for leaves is over; the next look goes on with them';
+const TIME_OVER = 'the time for leaves is over; a later look reads them, with --every as long as they take';
 
 interface TimedResponse {
   readonly response: Response;
