@@ -13,7 +13,7 @@ export const Deadline = ({ at }: { readonly at: string }) => {
   }, []);
   return (
     <>
-      {formatInstant(at)}, {describeLeft(Date.parse(at) - nowMs)} from now
+      {formatInstant(at)}, {describeLeft(Date.parse(at) - nowMs)}
     </>
   );
 };

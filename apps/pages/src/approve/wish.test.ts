@@ -89,12 +89,13 @@ it('a relying party whose name the service hosts is shown as that name at the se
 });
 
 it.each([
-  [0, 'less than a minute'],
-  [60_000, '1 minute'],
-  [899_999, '14 minutes'],
-  [7_199_999, '119 minutes'],
-  [7_200_000, '2 hours'],
-  [172_800_000, '2 days'],
+  [-1, 'which is over by the clock of this computer'],
+  [1, 'less than a minute from now'],
+  [60_000, '1 minute from now'],
+  [899_999, '14 minutes from now'],
+  [7_199_999, '119 minutes from now'],
+  [7_200_000, '2 hours from now'],
+  [172_800_000, '2 days from now'],
 ])('of %d ms never more is said to be left than is: %s', (leftMs, says) => {
   expect(describeLeft(leftMs)).toBe(says);
 });

@@ -30,12 +30,13 @@ const UNITS = [
   ['hour', 3_600_000],
 ] as const;
 
-/** Rounded down, in the largest unit of which at least two are left: `14 minutes`. */
+/** Rounded down, in the largest unit of which at least two are left: `14 minutes from now`. */
 export const describeLeft = (leftMs: number): string => {
-  if (leftMs < 60_000) return 'less than a minute';
+  if (leftMs <= 0) return 'which is over by the clock of this computer';
+  if (leftMs < 60_000) return 'less than a minute from now';
   const [unit, ms] = UNITS.find(([, ms]) => leftMs >= 2 * ms) ?? ['minute', 60_000];
   const count = Math.floor(leftMs / ms);
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+  return `${count} ${unit}${count === 1 ? '' : 's'} from now`;
 };
 
 /** Omits the resource: an Agent chose that text and could continue this sentence with it. */
