@@ -100,7 +100,7 @@ describe('svc-admin', () => {
       });
       expect([status, err]).toEqual([
         2,
-        expect.stringMatching(/^DATABASE_URL reaches db\.internal without TLS/),
+        expect.stringMatching(/^svc-admin: DATABASE_URL reaches db\.internal without TLS/),
       ]);
       expect(err).not.toContain('secret');
     },
@@ -112,7 +112,7 @@ describe('svc-admin', () => {
       expect(run('apps/admin', ['fsck'], { DATABASE_URL })).toEqual({
         status: 2,
         out: '',
-        err: 'DATABASE_URL must be a postgres:// or postgresql:// address\n',
+        err: 'svc-admin: DATABASE_URL must be a postgres:// or postgresql:// address\nTry svc-admin --help.\n',
       });
     },
   );

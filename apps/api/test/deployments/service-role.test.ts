@@ -80,6 +80,6 @@ it('svc-admin clock repair refuses a role that does not own the tables, and name
   const refused = await svcAdmin(url, {}, 'clock', 'repair');
   expect(refused).toMatchObject({
     code: 2,
-    text: expect.stringMatching(/^the tables belong to \w+, and DATABASE_URL names svc_role_/),
+    text: expect.stringMatching(/^svc-admin: the tables belong to \w+, and DATABASE_URL names svc_role_/),
   });
 });

@@ -40,36 +40,41 @@ const createHosted = async (): Promise<Tenants> => {
   return { ...managed, principalDid: did, principalKey: apiKey, principal };
 };
 
-/** Asks the same at each endpoint that decides. All but the first are denied, because the Proof is spent. */
-const askEachWay = async (tenants: Tenants): Promise<void> => {
-  const body = await verifyBody(tenants, await issueGrant(tenants));
-  const key = tenants.rpKey;
-  await deployment.call('POST', '/verify', { key, body });
-  const evaluation = {
-    subject: {
-      type: 'agent',
-      id: tenants.agent.did,
-      properties: { grant: body.grant, proof: body.proof },
-    },
-    action: { name: ACTION.type, properties: { amount: ACTION.amount, currency: ACTION.currency } },
-    resource: { type: 'order', id: ACTION.resource },
-  };
-  await deployment.call('POST', '/access/v1/evaluation', { key, body: evaluation });
-  await deployment.call('POST', '/access/v1/evaluations', { key, body: evaluation });
-  await deployment.call('POST', '/access/v1/evaluations', { key, body: { evaluations: [evaluation] } });
-  await deployment.call('POST', '/verify/dry-run', { key, body });
+type Body = Awaited<ReturnType<typeof verifyBody>>;
+
+const evaluationOf = (tenants: Tenants, { grant, proof }: Body) => ({
+  subject: { type: 'agent', id: tenants.agent.did, properties: { grant, proof } },
+  action: { name: ACTION.type, properties: { amount: ACTION.amount, currency: ACTION.currency } },
+  resource: { type: 'order', id: ACTION.resource },
+});
+
+/** Each endpoint that decides, and the body with which it is asked. */
+const WAYS: readonly (readonly [string, (tenants: Tenants, body: Body) => object])[] = [
+  ['/verify', (_, body) => body],
+  ['/access/v1/evaluation', evaluationOf],
+  ['/access/v1/evaluations', evaluationOf],
+  ['/access/v1/evaluations', (tenants, body) => ({ evaluations: [evaluationOf(tenants, body)] })],
+  ['/verify/dry-run', (_, body) => body],
+];
+
+/** Asks at each of them, about a Grant of another Principal each: a host that has just failed is not waited for. */
+const askEachWay = async (create: () => Promise<Tenants>): Promise<void> => {
+  for (const [path, bodyOf] of WAYS) {
+    const tenants = await create();
+    const body = await verifyBody(tenants, await issueGrant(tenants));
+    await deployment.call('POST', path, { key: tenants.rpKey, body: bodyOf(tenants, body) });
+  }
 };
 
 it('a verification that waits for the host of a Principal is no latency sample for the admission limit, on every endpoint', async () => {
-  const [hosted, managed] = [await createHosted(), await deployment.createTenants()];
   const heard = listen();
   const told = () => heard.map(({ isSample, hasStored, decisions }) => ({ isSample, hasStored, decisions }));
   const toldOf = (isSample: boolean) => [
     ...Array(4).fill({ isSample, hasStored: true, decisions: 1 }),
     { isSample, hasStored: false, decisions: 1 },
   ];
-  await askEachWay(managed);
+  await askEachWay(() => deployment.createTenants());
   expect(told()).toEqual(toldOf(true));
-  await askEachWay(hosted);
+  await askEachWay(createHosted);
   expect(told().slice(5)).toEqual(toldOf(false));
 });
