@@ -33,6 +33,6 @@ it('svc-admin clock exits with 1 for a seal or mark in the future, and clock rep
 it.runIf(isDeep)('svc-admin clock lists its commands for an unknown one', async () => {
   expect(await run('clock', 'forward')).toMatchObject({
     code: 2,
-    text: expect.stringMatching(/^there is no command clock forward\n.*svc-admin clock repair/s),
+    text: expect.stringMatching(/^svc-admin: there is no command clock forward\n.*svc-admin clock repair/s),
   });
 });

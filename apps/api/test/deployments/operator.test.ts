@@ -84,7 +84,7 @@ describe('svc-admin', () => {
     expect(run('apps/admin', ['keys', 'new', 'receipt'])).toMatchObject({
       status: 2,
       err: expect.stringMatching(
-        /^there is no command keys new receipt\n\n(?: {2}svc-admin keys.*\n)+\nsvc-admin COMMAND/,
+        /^svc-admin: there is no command keys new receipt\n\n(?: {2}svc-admin keys.*\n)+\nsvc-admin COMMAND/,
       ),
     });
   });
@@ -229,7 +229,7 @@ describe('svc-admin on a running service', () => {
     expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({
       status: 2,
       err: expect.stringMatching(
-        /^the database belongs to did:web:svc\.test, .* is for did:web:keys\.test: correct SVC_DOMAIN/,
+        /^svc-admin: the database belongs to did:web:svc\.test, .* is for did:web:keys\.test: correct SVC_DOMAIN/,
       ),
     });
   });
