@@ -5,11 +5,11 @@ import { runSql } from '@svc/testkit/store/session';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { nodeEnv, startApiNodes } from '../world/api-node.ts';
 import { readiness, until } from '../world/fence.ts';
-import { runAdmin } from '../world/run-admin.ts';
+import { runProgramBeside } from '../world/run-program.ts';
 
 const database = withDatabase();
 const s3 = await startS3Server('fences');
-// The SDK reads them from the environment of the process, which is this one where no process is started.
+// The SDK reads them from the environment of the process, which is this one for a node of a test.
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
 Object.assign(process.env, CREDENTIALS);
 afterAll(() => s3.stop());
@@ -19,7 +19,8 @@ const ENV = {
   ...CREDENTIALS,
 };
 const REFUSAL = 'the bucket that SVC_FENCE names does not refuse a write whose condition does not hold';
-const configCheck = () => runAdmin(['config', 'check'], nodeEnv(database.url, ENV));
+// The bucket is in this process.
+const configCheck = () => runProgramBeside('apps/admin', ['config', 'check'], nodeEnv(database.url, ENV));
 
 it('a node on a bucket that ignores conditions is not ready, says why, and makes no beat', async () => {
   s3.behave('unconditional');

@@ -402,7 +402,7 @@ describe('a restored backup', () => {
       expect(await release('--grant', 'urn:svc:grant:other', '--grant', used.grantId)).toEqual({
         code: 1,
         text: expect.stringMatching(
-          /^1 Grant is released\.\nurn:svc:grant:other is not withheld\.\nsvc-admin restore withheld lists/,
+          /^1 Grant is released\.\nurn:svc:grant:other is not withheld\.\nsvc-admin restore withheld lists/m,
         ),
       });
       expect(await release('--principal', 'did:web:nobody.test')).toMatchObject({
